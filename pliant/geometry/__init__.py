@@ -1,0 +1,1 @@
+"""Meshes, shapes, topology, colouring and measures: NumPy only."""

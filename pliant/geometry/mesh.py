@@ -1,0 +1,242 @@
+"""The triangle mesh that every other layer receives: checked once, read-only afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from pliant.errors import MeshError
+from pliant.geometry import topology
+
+FLATTEST = 1e-6
+"""A triangle is degenerate when its height over its longest edge is at most this fraction of that edge."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TriMesh:
+    """A triangulated surface in metres.
+
+    Attributes
+    ----------
+    vertices : (N, 3) float64, m, read-only
+    triangles : (F, 3) int32, read-only; the normal is (x1 - x0) × (x2 - x0)
+    file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became.
+        The identity when left out (shapes made in memory).
+    uv : (N, 2) float64 or None; one parameter pair per vertex
+    name : used in messages and reports
+    source : path of the file, named in error messages
+
+    Raises
+    ------
+    MeshError
+        Wrong shapes, no triangles, a coordinate that is not finite, a vertex id out of range, a triangle that
+        names a vertex twice or has no area (relative to its longest edge). The message names the source, the
+        element and the cure.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    file_ids: np.ndarray = field(default=None)  # type: ignore[assignment]
+    uv: np.ndarray | None = None
+    name: str = "mesh"
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        where = self.source or self.name
+        vertices = _float_array(self.vertices, 3, where, "vertices")
+        triangles = _id_array(self.triangles, where)
+        check_triangles(vertices, triangles, where)
+        n = len(vertices)
+        ids = np.arange(n) if self.file_ids is None else np.asarray(self.file_ids)
+        if ids.ndim != 1 or (ids.size and (ids.min() < 0 or ids.max() >= n)):
+            raise MeshError(f"{where}: file_ids must be a list of vertex ids from 0 to {n - 1}")
+        uv = None if self.uv is None else _float_array(self.uv, 2, where, "uv")
+        if uv is not None and len(uv) != n:
+            raise MeshError(f"{where}: uv has {len(uv)} rows, the mesh has {n} vertices; give one per vertex")
+        put = object.__setattr__
+        put(self, "vertices", _frozen(vertices))
+        put(self, "triangles", _frozen(triangles))
+        put(self, "file_ids", _frozen(ids.astype(np.int32)))
+        put(self, "uv", None if uv is None else _frozen(uv))
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @property
+    def n_triangles(self) -> int:
+        """Number of triangles."""
+        return len(self.triangles)
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """Every edge once, (E, 2) int32, the smaller id first, rows in lexicographic order."""
+        return _frozen(topology.edges(self.triangles))
+
+    @cached_property
+    def area(self) -> float:
+        """Total area, m²."""
+        x = self.vertices[self.triangles]
+        return float(0.5 * np.linalg.norm(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]), axis=1).sum())
+
+    @cached_property
+    def bounds(self) -> np.ndarray:
+        """Corners of the bounding box, (2, 3), m: lowest, highest."""
+        return _frozen(np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)]))
+
+    @cached_property
+    def length(self) -> float:
+        """Diagonal of the bounding box, m: the length that tolerances are relative to."""
+        return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
+
+    def transformed(
+        self,
+        position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
+        rotation: Sequence[float] | np.ndarray | None = None,
+        scale: float = 1.0,
+    ) -> TriMesh:
+        """The same mesh scaled about the origin, then rotated about it, then moved.
+
+        ``position`` (3,) m; ``rotation`` as in :func:`rotation_matrix`; ``scale`` > 0, one number.
+        """
+        if not (np.isfinite(scale) and scale > 0.0):
+            raise MeshError(f"{self.name}: scale is {scale}; it must be a positive number")
+        shift = np.asarray(position, dtype=np.float64)
+        if shift.shape != (3,) or not np.isfinite(shift).all():
+            raise MeshError(f"{self.name}: position must be three finite numbers in metres, got {position!r}")
+        x = self.vertices * float(scale)
+        if rotation is not None:
+            x = x @ rotation_matrix(rotation).T
+        return TriMesh(x + shift, self.triangles, self.file_ids, self.uv, self.name, self.source)
+
+    def __repr__(self) -> str:
+        n_pieces = int(topology.components(self.triangles, self.n_vertices).max()) + 1
+        low, high = self.bounds
+        size = " × ".join(f"{s:.4g}" for s in high - low)
+        used, counts = topology.edge_use(self.triangles)
+        lengths = np.linalg.norm(self.vertices[used[:, 0]] - self.vertices[used[:, 1]], axis=1)
+        parts = [
+            f"{self.name!r}: {self.n_vertices} vertices, {self.n_triangles} triangles",
+            f"{n_pieces} piece{'s' if n_pieces > 1 else ''}",
+            "closed" if (counts > 1).all() else f"{int((counts == 1).sum())} boundary edges",
+            f"box {size} m, area {self.area:.4g} m²",
+            f"edges {lengths.min():.3g} to {lengths.max():.3g} m",
+        ]
+        if (counts > 2).any():
+            parts.append(f"{int((counts > 2).sum())} non-manifold edges")
+        return f"TriMesh({'; '.join(parts)})"
+
+
+def check_triangles(vertices: np.ndarray, triangles: np.ndarray, where: str) -> None:
+    """Raise MeshError for the first vertex or triangle that no solver could use.
+
+    ``vertices`` (N, 3), ``triangles`` (F, 3) integers, ``where`` names the mesh or file in the message.
+    """
+    if not len(triangles):
+        raise MeshError(f"{where}: no triangles; give a mesh with at least one face")
+    bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
+    if bad.size:
+        v = int(bad[0])
+        raise MeshError(
+            f"{where}: vertex {v} is at {tuple(vertices[v].tolist())} ({bad.size} such); coordinates must be finite"
+        )
+    n = len(vertices)
+    bad = np.flatnonzero(((triangles < 0) | (triangles >= n)).any(axis=1))
+    if bad.size:
+        f = int(bad[0])
+        raise MeshError(
+            f"{where}: triangle {f} refers to vertices {triangles[f].tolist()}, the mesh has {n} (ids 0 to {n - 1})"
+        )
+    a, b, c = triangles.T
+    bad = np.flatnonzero((a == b) | (b == c) | (c == a))
+    if bad.size:
+        f = int(bad[0])
+        raise MeshError(
+            f"{where}: triangle {f} names a vertex twice, {triangles[f].tolist()} ({bad.size} such); remove it"
+        )
+    flat = degenerate_triangles(vertices, triangles)
+    if flat.size:
+        f = int(flat[0])
+        raise MeshError(
+            f"{where}: triangle {f} with vertices {triangles[f].tolist()} has no area ({flat.size} such); "
+            "remove it or move its corners apart"
+        )
+
+
+def degenerate_triangles(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Ids of triangles flatter than FLATTEST: height over the longest edge against that edge; scale-free."""
+    x = vertices[triangles]
+    sides = np.stack([x[:, 1] - x[:, 0], x[:, 2] - x[:, 1], x[:, 0] - x[:, 2]], axis=1)
+    longest = np.abs(sides).max(axis=(1, 2))
+    unit = sides / np.where(longest > 0.0, longest, 1.0)[:, None, None]
+    doubled = np.linalg.norm(np.cross(unit[:, 0], unit[:, 1]), axis=1)
+    squared = (unit**2).sum(axis=2).max(axis=1)
+    return np.flatnonzero(~(doubled > FLATTEST * squared))
+
+
+def rotation_matrix(rotation: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The (3, 3) rotation of a rotation vector (3,) rad, a quaternion (4,) w x y z, or a rotation matrix (3, 3).
+
+    A rotation vector is the axis times the angle. A quaternion is normalised. A matrix must be orthogonal with
+    determinant +1, to 1e-6.
+    """
+    r = np.asarray(rotation, dtype=np.float64)
+    if r.shape not in ((3,), (4,), (3, 3)) or not np.isfinite(r).all():
+        raise MeshError(
+            "rotation must be a rotation vector (3,), a quaternion (4,) w x y z or a matrix (3, 3)"
+        )
+    if r.shape == (3, 3):
+        if not np.allclose(r @ r.T, np.eye(3), atol=1e-6) or np.linalg.det(r) < 0.0:
+            raise MeshError("rotation matrix must be orthogonal with determinant +1; use scale= for scaling")
+        return r
+    if r.shape == (4,):
+        norm = np.linalg.norm(r)
+        if norm == 0.0:
+            raise MeshError("rotation quaternion is zero; give w x y z, (1, 0, 0, 0) for no rotation")
+        w, axis = r[0] / norm, r[1:] / norm
+        cross = _cross_matrix(axis)
+        return np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross
+    angle = float(np.linalg.norm(r))
+    if angle == 0.0:
+        return np.eye(3)
+    cross = _cross_matrix(r / angle)
+    return np.eye(3) + np.sin(angle) * cross + 2.0 * np.sin(0.5 * angle) ** 2 * cross @ cross
+
+
+def _cross_matrix(a: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+
+
+def _float_array(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise MeshError(f"{where}: {what} must be numbers in rows of {width}: {error}") from error
+    if array.ndim != 2 or array.shape[1] != width or not len(array):
+        raise MeshError(f"{where}: {what} has shape {array.shape}; it must be (N, {width}) with N > 0")
+    return array
+
+
+def _id_array(values: np.ndarray, where: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise MeshError(f"{where}: triangles must be rows of three vertex ids: {error}") from error
+    if array.size == 0:
+        return np.zeros((0, 3), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu":
+        raise MeshError(
+            f"{where}: triangles has shape {array.shape} of {array.dtype}; it must be (F, 3) of integers"
+        )
+    if array.max() > np.iinfo(np.int32).max or array.min() < np.iinfo(np.int32).min:
+        raise MeshError(f"{where}: triangles holds vertex id {array.max()}; ids must fit in 32 bits")
+    return array.astype(np.int32)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
