@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 
@@ -15,33 +13,37 @@ def color(ids: np.ndarray, n_vertices: int, fixed: np.ndarray | None = None) -> 
     Returns ``order`` (E,) int32 and ``color_start`` (n_colors + 1,) int32: colour c is
     ``order[color_start[c]:color_start[c + 1]]``, ascending inside.
 
-    Deterministic first-fit greedy (Welsh & Powell 1967) over rows grouped by their pattern of id differences, so
-    that the regular part of a mesh gets its few colours first.
+    Deterministic first-fit greedy (Welsh & Powell 1967) over rows grouped by their pattern of id differences,
+    so that the regular part of a mesh gets its few colours first; where that needs more than the rows around
+    the busiest vertex, rows in lexicographic order are tried too and the fewer colours win.
     """
     rows = np.asarray(ids, dtype=np.int64)
     if not len(rows):
         return np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int32)
-    slot = rows
+    slot = np.sort(rows, axis=1)
+    sequence = _pattern_order(slot)
+    lexicographic = np.lexsort(slot.T[::-1])
     if fixed is not None:
-        slot = np.where(np.asarray(fixed, dtype=bool)[rows], n_vertices, rows)
-    sequence = _pattern_order(rows)
-    bits = _first_fit(slot[sequence].tolist(), n_vertices)
-    colors = np.empty(len(rows), dtype=np.int32)
-    colors[sequence] = bits
-    order = np.argsort(colors, kind="stable").astype(np.int32)
+        slot = np.where(np.asarray(fixed, dtype=bool)[slot], n_vertices, slot)
+    fewest = int(np.bincount(slot.ravel(), minlength=n_vertices + 1)[:n_vertices].max(initial=0))
+    colors = _first_fit(slot, sequence, n_vertices)
+    if colors.max() + 1 > fewest:
+        other = _first_fit(slot, lexicographic, n_vertices)
+        colors = other if other.max() < colors.max() else colors
     start = np.zeros(int(colors.max()) + 2, dtype=np.int32)
     np.cumsum(np.bincount(colors), out=start[1:])
-    return order, start
+    return np.argsort(colors, kind="stable").astype(np.int32), start
 
 
-def _first_fit(rows: Iterable[list[int]], n_vertices: int) -> list[int]:
-    """The lowest colour that no earlier row of a shared vertex has; slot ``n_vertices`` never conflicts.
+def _first_fit(slot: np.ndarray, sequence: np.ndarray, n_vertices: int) -> np.ndarray:
+    """For each row, in ``sequence``, the lowest colour that no earlier row at its vertices has.
 
-    A set of colours is the bits of one Python integer: about 0.5 µs a row, no limit on colours.
+    A set of colours is the bits of one Python integer: under 1 µs a row and no limit on colours. The slot
+    ``n_vertices`` stands for every fixed vertex and never conflicts.
     """
     used = [0] * (n_vertices + 1)
     out = []
-    for row in rows:
+    for row in slot[sequence].tolist():
         taken = 0
         for v in row:
             taken |= used[v]
@@ -50,15 +52,15 @@ def _first_fit(rows: Iterable[list[int]], n_vertices: int) -> list[int]:
             used[v] |= free
         used[n_vertices] = 0
         out.append(free.bit_length() - 1)
-    return out
+    colors = np.empty(len(slot), dtype=np.int32)
+    colors[sequence] = out
+    return colors
 
 
 def _pattern_order(rows: np.ndarray) -> np.ndarray:
-    """Row ids, the commonest pattern of id differences first, ascending inside a pattern."""
-    offsets = np.sort(rows, axis=1)
-    offsets = offsets[:, 1:] - offsets[:, :1]
+    """Ids of ``rows`` (sorted inside), commonest pattern of id differences first, ascending inside one."""
     key = np.zeros(len(rows), dtype=np.uint64)
-    for column in offsets.T:
+    for column in (rows[:, 1:] - rows[:, :1]).T:
         key = key * np.uint64(0x9E3779B97F4A7C15) + column.astype(np.uint64)
     _, pattern, count = np.unique(key, return_inverse=True, return_counts=True)
     return np.lexsort((np.arange(len(rows)), pattern, -count[pattern]))

@@ -40,9 +40,10 @@ def edge_strains(x: np.ndarray, edges: np.ndarray, rest_length: np.ndarray) -> n
 def rest_frames(vertices: np.ndarray, triangles: np.ndarray, warp: np.ndarray | None = None) -> np.ndarray:
     """``inv_rest_matrix`` Dm⁻¹ of every triangle: (F, 2, 2), 1/m.
 
-    The columns of Dm are the edges x1 - x0 and x2 - x0 in a right-handed frame of the triangle's plane, whose
-    first axis is ``warp``, a direction in space (3,) or one per triangle (F, 3), projected into that plane; the
-    first edge when left out. So ``F = [x1 - x0, x2 - x0] Dm⁻¹`` has the stretch along the warp in its first column.
+    The columns of Dm are the edges x1 - x0 and x2 - x0 in a right-handed frame of the triangle's plane,
+    whose first axis is ``warp``, a direction in space (3,) or one per triangle (F, 3), projected into that
+    plane; the first edge when left out. So ``F = [x1 - x0, x2 - x0] Dm⁻¹`` has the stretch along the warp in
+    its first column.
 
     Raises MeshError where ``warp`` is square to a triangle (within 1e-6 rad).
     """
@@ -86,10 +87,10 @@ def triangle_stretches(x: np.ndarray, triangles: np.ndarray, inv_rest_matrix: np
 def hinge_angles(x: np.ndarray, hinges: np.ndarray) -> np.ndarray:
     """Signed dihedral angles (..., H), rad in (-π, π], 0 when flat.
 
-    ``θ = atan2((n1 × n2)·ê, n1·n2)`` with n1 the normal of (i, j, k), n2 that of (j, i, l) and ê along x_j - x_i
-    (DESIGN §5). Positive when the two normals spread apart: a ridge seen from the side they point to, as
-    everywhere on a sphere with outward normals. Swapping the two triangles keeps the sign; turning the winding of
-    both round changes it.
+    ``θ = atan2((n1 × n2)·ê, n1·n2)`` with n1 the normal of (i, j, k), n2 that of (j, i, l) and ê along
+    x_j - x_i. Positive when the two normals spread apart: a ridge seen from the side they point to, as
+    everywhere on a sphere with outward normals. Swapping the two triangles keeps the sign; turning the
+    winding of both round changes it.
     """
     i, j, k, l = (x[..., hinges[:, c], :] for c in range(4))
     e = j - i
@@ -102,12 +103,12 @@ def hinge_angles(x: np.ndarray, hinges: np.ndarray) -> np.ndarray:
 def cotangent_stencil(x_rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients of isometric bending: K (H, 4), no unit, and the area A0 + A1 (H,), m².
 
-    ``Σ K_c x_c`` vanishes for every affine image of a flat rest shape and has the length ``l θ`` (edge length times
-    angle) for a small fold, so ``U = ½ B / (A0 + A1) |Σ K_c x_c|²`` with the bending rigidity B (N m) and
-    coefficient 1: exact for cylinders on equilateral meshes and along the axes of a grid.
+    ``Σ K_c x_c`` vanishes for every affine image of a flat rest shape and has the length ``l θ`` (edge length
+    times angle) for a small fold, so ``U = ½ B / (A0 + A1) |Σ K_c x_c|²`` with the bending rigidity B (N m)
+    and coefficient 1: exact for cylinders on equilateral meshes and along the axes of a grid.
 
-    Bergou, Wardetzky, Harmon, Zorin & Grinspun, "A quadratic bending model for inextensible surfaces" (SGP 2006),
-    section 4, whose factor 3 belongs to another convention.
+    Bergou, Wardetzky, Harmon, Zorin & Grinspun, "A quadratic bending model for inextensible surfaces"
+    (SGP 2006), section 4, whose factor 3 belongs to another convention.
     """
     i, j, k, l = (np.asarray(x_rest, dtype=np.float64)[hinges[:, c]] for c in range(4))
     area0 = np.linalg.norm(np.cross(j - i, k - i), axis=1)

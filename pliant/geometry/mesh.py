@@ -12,7 +12,7 @@ from pliant.errors import MeshError
 from pliant.geometry import topology
 
 FLATTEST = 1e-6
-"""A triangle is degenerate when its height over its longest edge is at most this fraction of that edge."""
+"""A triangle has no area when its height over its longest edge is at most this fraction of that edge."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,8 +23,8 @@ class TriMesh:
     ----------
     vertices : (N, 3) float64, m, read-only
     triangles : (F, 3) int32, read-only; the normal is (x1 - x0) × (x2 - x0)
-    file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became.
-        The identity when left out (shapes made in memory).
+    file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became;
+        the identity when left out (shapes made in memory)
     uv : (N, 2) float64 or None; one parameter pair per vertex
     name : used in messages and reports
     source : path of the file, named in error messages
@@ -32,9 +32,9 @@ class TriMesh:
     Raises
     ------
     MeshError
-        Wrong shapes, no triangles, a coordinate that is not finite, a vertex id out of range, a triangle that
-        names a vertex twice or has no area (relative to its longest edge). The message names the source, the
-        element and the cure.
+        Wrong shapes, no triangles, a coordinate that is not finite, a vertex id out of range, a triangle
+        that names a vertex twice or has no area (relative to its longest edge). The message names the
+        source, the element and the cure.
     """
 
     vertices: np.ndarray
@@ -142,21 +142,24 @@ def check_triangles(vertices: np.ndarray, triangles: np.ndarray, where: str) -> 
     if bad.size:
         v = int(bad[0])
         raise MeshError(
-            f"{where}: vertex {v} is at {tuple(vertices[v].tolist())} ({bad.size} such); coordinates must be finite"
+            f"{where}: vertex {v} is at {tuple(vertices[v].tolist())} ({bad.size} such); "
+            "coordinates must be finite"
         )
     n = len(vertices)
     bad = np.flatnonzero(((triangles < 0) | (triangles >= n)).any(axis=1))
     if bad.size:
         f = int(bad[0])
         raise MeshError(
-            f"{where}: triangle {f} refers to vertices {triangles[f].tolist()}, the mesh has {n} (ids 0 to {n - 1})"
+            f"{where}: triangle {f} refers to vertices {triangles[f].tolist()}, "
+            f"the mesh has {n} (ids 0 to {n - 1})"
         )
     a, b, c = triangles.T
     bad = np.flatnonzero((a == b) | (b == c) | (c == a))
     if bad.size:
         f = int(bad[0])
         raise MeshError(
-            f"{where}: triangle {f} names a vertex twice, {triangles[f].tolist()} ({bad.size} such); remove it"
+            f"{where}: triangle {f} names a vertex twice, {triangles[f].tolist()} "
+            f"({bad.size} such); remove it"
         )
     flat = degenerate_triangles(vertices, triangles)
     if flat.size:
@@ -179,10 +182,10 @@ def degenerate_triangles(vertices: np.ndarray, triangles: np.ndarray) -> np.ndar
 
 
 def rotation_matrix(rotation: Sequence[float] | np.ndarray) -> np.ndarray:
-    """The (3, 3) rotation of a rotation vector (3,) rad, a quaternion (4,) w x y z, or a rotation matrix (3, 3).
+    """The (3, 3) rotation of a rotation vector (3,) rad, a quaternion (4,) w x y z, or a matrix (3, 3).
 
-    A rotation vector is the axis times the angle. A quaternion is normalised. A matrix must be orthogonal with
-    determinant +1, to 1e-6.
+    A rotation vector is the axis times the angle. A quaternion is normalised. A matrix must be orthogonal
+    with determinant +1, to 1e-6.
     """
     r = np.asarray(rotation, dtype=np.float64)
     if r.shape not in ((3,), (4,), (3, 3)) or not np.isfinite(r).all():

@@ -26,9 +26,9 @@ def edge_use(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def hinges(triangles: np.ndarray) -> np.ndarray:
     """The two triangles across every inner edge: (H, 4) int32 rows (i, j, k, l), ordered by edge.
 
-    (i, j, k) has the winding of the first of the two triangles (the one with the smaller index) and (j, i, l)
-    continues it across the edge: the winding of the second where the mesh is consistently wound, and the second
-    flipped where it is not (see :func:`inconsistent_edges`). Boundary edges have no hinge.
+    (i, j, k) has the winding of the first of the two triangles (the one with the smaller index) and
+    (j, i, l) continues it across the edge: the winding of the second where the mesh is consistently wound,
+    and the second flipped where it is not (see :func:`inconsistent_edges`). Boundary edges have no hinge.
 
     Raises MeshError for an edge with more than two triangles; the message names the edge and its triangles.
     """
@@ -59,7 +59,7 @@ def non_manifold_edges(triangles: np.ndarray) -> np.ndarray:
 
 
 def boundary_edges(triangles: np.ndarray) -> np.ndarray:
-    """Edges with one triangle: (M, 2) int32, directed as in that triangle, ordered by (smaller, larger) id."""
+    """Edges with one triangle: (M, 2) int32, directed as in it, ordered by (smaller, larger) id."""
     low, high, forward = _half_edges(triangles)
     order, group_start = _groups(low * _base(triangles) + high)
     alone = order[group_start[:-1][np.diff(group_start) == 1]]
@@ -112,7 +112,7 @@ def components(triangles: np.ndarray, n_vertices: int) -> np.ndarray:
 
 
 def vertex_incidence(ids: np.ndarray, n_vertices: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of ``ids`` (E, k) that use each vertex, as CSR: start (n_vertices + 1,) int32, row ids (E k,) int32.
+    """Rows of ``ids`` (E, k) that use each vertex, as CSR: start (n_vertices + 1,), row ids (E k,), int32.
 
     Rows of vertex v are ``rows[start[v]:start[v + 1]]``, ascending.
     """

@@ -1,0 +1,100 @@
+"""Shapes of colliders: plain descriptions with a mesh for display.
+
+Each shape is given in its own frame; the scene places it. The signed distances that solvers use are in
+:mod:`pliant.contact.distances`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import SceneError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Half space below z = 0 of its frame; ``normal`` turns the frame's z axis."""
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        n = np.asarray(self.normal, float)
+        if n.shape != (3,) or not np.isfinite(n).all() or not np.linalg.norm(n) > 0:
+            raise SceneError(f"Plane: normal {self.normal!r} must be three finite numbers, not all zero")
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices (n, 3) and triangles (m, 3) of a square of side ``extent`` in its frame."""
+        h = 0.5 * extent
+        v = np.array([[-h, -h, 0], [h, -h, 0], [h, h, 0], [-h, h, 0.0]])
+        return v, np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Ball of a radius [m] about the origin of its frame."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        _positive("Sphere", radius=self.radius)
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices and triangles of its surface."""
+        profile = [(np.sin(t), np.cos(t)) for t in np.linspace(0, np.pi, 33)]
+        return revolved(self.radius * np.array(profile), 64)
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """Solid cylinder about the z axis of its frame: radius and height [m], centred at the origin.
+
+    ``rounding`` [m] rounds both rims; a cloth hangs better over a rim that is not a knife.
+    """
+
+    radius: float
+    height: float
+    rounding: float = 0.0
+
+    def __post_init__(self) -> None:
+        _positive("Cylinder", radius=self.radius, height=self.height)
+        if not 0 <= self.rounding <= min(self.radius, 0.5 * self.height):
+            raise SceneError(
+                f"Cylinder: rounding {self.rounding!r} must lie between 0 and the smaller of radius and "
+                f"half height, {min(self.radius, 0.5 * self.height)!r}"
+            )
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices and triangles of its surface."""
+        r, h, q = self.radius, 0.5 * self.height, self.rounding
+        arc = np.linspace(0, np.pi / 2, 7)
+        rim = np.stack([r - q + q * np.sin(arc), h - q + q * np.cos(arc)], axis=1)
+        rim = rim if q > 0 else np.array([[r, h]])
+        low = rim[::-1] * [1, -1]
+        return revolved(np.concatenate([[[0, h]], rim, low, [[0, -h]]]), 96)
+
+
+Shape = Plane | Sphere | Cylinder
+
+
+def _positive(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise SceneError(f"{what}: {name} is {value!r}, it must be a finite number greater than 0 [m]")
+
+
+def revolved(profile: Array, n: int) -> tuple[Array, Array]:
+    """Surface of revolution about z of a profile (m, 2) of (radius, z), from top to bottom."""
+    a = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    ring = np.stack([np.cos(a), np.sin(a)], axis=1)
+    v = np.concatenate([np.c_[p[0] * ring, np.full(n, p[1])] for p in profile])
+    k = np.arange(n)
+    faces = []
+    for i in range(len(profile) - 1):
+        a0, a1 = i * n + k, i * n + (k + 1) % n
+        b0, b1 = a0 + n, a1 + n
+        faces += [np.stack([a0, b0, b1], 1), np.stack([a0, b1, a1], 1)]
+    return v, np.concatenate(faces).astype(np.int32)
