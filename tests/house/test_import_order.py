@@ -18,7 +18,9 @@ def test_no_module_imports_what_comes_after_it() -> None:
 
 def test_the_spine_names_only_what_may_exist() -> None:
     assert len(set(SPINE)) == len(SPINE)
-    names = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    names = {
+        path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert names - {"__init__", "__main__"} <= set(SPINE)
 
 
