@@ -119,11 +119,13 @@ class Recording:
             strain: (N,) strain of each vertex (0 is unstretched, 0.01 is one per cent), or None.
 
         Raises:
-            PliantError: a shape does not fit the parts, or a value is not finite. Nothing was added then.
+            PliantError: a shape does not fit the parts, a value is not finite, or time went back. Nothing was added.
         """
         where = f'recording "{self.title}", frame {len(self)} (t = {float(time):g} s)'
         if not math.isfinite(time):
             raise PliantError(f"{where}: the time is not finite")
+        if self.times and time < self.times[-1]:
+            raise PliantError(f"{where}: time went back from {self.times[-1]:g} s; start a new recording")
         frame = _single(x, (self.n_vertices, 3), f"{where}: x", self.parts)
         value = (
             None if strain is None else _single(strain, (self.n_vertices,), f"{where}: strain", self.parts)

@@ -102,6 +102,14 @@ def test_a_time_that_is_not_finite_is_refused():
         two_parts().add(float("nan"), np.zeros((8, 3)))
 
 
+def test_time_does_not_go_back():
+    recording = two_parts(2)
+    recording.add(recording.times[-1], np.zeros((8, 3)))
+    with pytest.raises(PliantError, match="time went back"):
+        recording.add(0.0, np.zeros((8, 3)))
+    assert len(recording) == 3
+
+
 def test_bad_geometry_is_named():
     with pytest.raises(
         PliantError, match=r'part "a": triangle 1 refers to \[2, 1, 3\], there are 3 vertices'

@@ -1,0 +1,148 @@
+"""One page that holds a whole recording and its viewer, and needs no network."""
+
+from __future__ import annotations
+
+import html
+import os
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from pliant.io.recording import Recording, Solid, written_whole
+from pliant.viewer.captions import json_text, protocol_text
+from pliant.viewer.colours import BACKGROUND, PARTS, SOLID, back_colour, strain_scale, strain_table
+from pliant.viewer.framing import FIELD_OF_VIEW, Framing, backdrop, framing, length_text
+from pliant.viewer.packing import pack, quantise
+from pliant.viewer.surfaces import split_corners
+
+__all__ = ["write_html"]
+
+# Quantised normals tilt by about (error / edge length); this keeps them within a third of a degree.
+_ERROR_PER_EDGE = 5e-3
+
+
+def write_html(recording: Recording, path: str | os.PathLike[str], exact: bool = False) -> None:
+    """Write a self-contained page: orbit, play and scrub the recording in any current browser.
+
+    Positions are kept in 16 bits a coordinate; the page states the largest error. Where that would be coarse
+    against the mesh (a tiny cloth in a huge path), or with ``exact``, it keeps single precision.
+
+    Args:
+        recording: any number of frames, none included.
+        path: the file to write; it appears whole or not at all.
+        exact: keep single precision.
+    """
+    data = files("pliant.viewer") / "data"
+    page = (data / "viewer.html").read_text("utf-8")
+    slots = {
+        "{{title}}": html.escape(recording.title),
+        "{{style}}": (data / "viewer.css").read_text("utf-8"),
+        "{{licence}}": (data / "three.LICENSE.txt").read_text("utf-8"),
+        "{{three}}": (data / "three.min.js").read_text("utf-8"),
+        "{{viewer}}": (data / "viewer.js").read_text("utf-8"),
+        "{{recording}}": json_text(page_data(recording, exact)),
+    }
+    for slot, text in slots.items():  # the data comes last, so that no text of the user is searched for slots
+        page = page.replace(slot, text, 1)
+    with written_whole(path) as file:
+        file.write(page.encode("utf-8"))
+
+
+def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
+    """Everything that the page shows; lengths in units of the framing's radius around its centre."""
+    frame = framing(recording)
+    scale = strain_scale(recording.strains)
+    return {
+        "title": recording.title,
+        "protocol": protocol_text(recording),
+        "meta": recording.meta,
+        "times": recording.times,
+        "parts": [
+            {
+                "name": part.name,
+                "start": part.start,
+                "count": part.stop - part.start,
+                "colour": list(PARTS[i % len(PARTS)]),
+                "back": list(back_colour(PARTS[i % len(PARTS)])),
+                "triangles": pack(part.triangles.astype(np.uint32)[None]),
+            }
+            for i, part in enumerate(recording.parts)
+        ],
+        "solids": [_solid(solid, frame) for solid in recording.solids],
+        "frames": _frames(recording, frame, exact),
+        "strain": None
+        if scale is None
+        else {
+            "labels": scale.labels(),
+            "range": f"{100 * scale.least:.3g} % to {100 * scale.most:.3g} %",
+            "table": strain_table(256).ravel().tolist(),
+            "has": [s is not None for s in recording.strains],
+            "values": pack(
+                np.stack(
+                    [np.rint(255 * scale.position(s)) for s in recording.strains if s is not None]
+                ).astype(np.uint8)[:, :, None]
+            ),
+        },
+        "view": {
+            "direction": frame.direction.tolist(),
+            "points": _local(frame.points, frame).tolist(),
+            "fov": FIELD_OF_VIEW,
+            "lowest": float((frame.lowest - frame.centre[2]) / frame.radius),
+            "origin": (-frame.centre / frame.radius).tolist(),
+            "grid": frame.grid / frame.radius,
+            "grid_text": length_text(frame.grid),
+            "floor": any(backdrop(solid, frame) for solid in recording.solids),
+        },
+        "colours": {"background": list(BACKGROUND), "solid": list(SOLID)},
+    }
+
+
+def _frames(recording: Recording, frame: Framing, exact: bool) -> dict[str, Any]:
+    """The positions, quantised or in single precision, and what the page says about it."""
+    n = recording.n_vertices
+    x = np.stack(recording.frames).astype(np.float64) if len(recording) else np.zeros((0, n, 3))
+    if x.size:
+        low, extent = x.min(axis=(0, 1)), float(np.ptp(x, axis=(0, 1)).max())
+        words, step = quantise(x, low, extent)
+        if not exact and 0.5 * step <= _ERROR_PER_EDGE * _edge_length(recording, x[0]):
+            return {
+                "values": pack(words),
+                "step": step / frame.radius,
+                "low": _local(low, frame).tolist(),
+                "note": f"positions within {length_text(0.5 * step) if extent > 0 else '0 m'}",
+            }
+    local = _local(x, frame).astype(np.float32)
+    return {"values": pack(local), "step": 1.0, "low": [0, 0, 0], "note": "positions in single precision"}
+
+
+def _edge_length(recording: Recording, x: np.ndarray) -> float:
+    """Median length of the triangles' edges in a frame, m; the extent of the frame where there are none."""
+    lengths = [
+        np.linalg.norm(
+            x[part.start + part.triangles] - x[part.start + np.roll(part.triangles, 1, axis=1)], axis=2
+        )
+        for part in recording.parts
+        if len(part.triangles)
+    ]
+    if not lengths:
+        return float(np.ptp(x, axis=0).max())
+    return float(np.median(np.concatenate(lengths)))
+
+
+def _solid(solid: Solid, frame: Framing) -> dict[str, Any]:
+    plane = backdrop(solid, frame)
+    positions, normals, triangles = split_corners(solid.vertices, solid.triangles)
+    return {
+        "name": solid.name,
+        "positions": pack(_local(positions, frame).astype(np.float32)[None]),
+        "normals": pack(normals.astype(np.float32)[None]),
+        "triangles": pack(triangles.astype(np.uint32)[None]),
+        "plane": None
+        if plane is None
+        else {"origin": _local(plane.origin, frame).tolist(), "u": plane.u.tolist(), "v": plane.v.tolist()},
+    }
+
+
+def _local(points: np.ndarray, frame: Framing) -> np.ndarray:
+    return (points - frame.centre) / frame.radius
