@@ -52,7 +52,7 @@ def lines() -> Iterator[tuple[str, str]]:
 
 
 def foreign_words(line: str) -> list[str]:
-    line = re.sub(r"scope=.session.", "", line)  # pytest's
+    line = re.sub(r"scope=.session.|start_new_session", "", line)  # pytest's and subprocess's
     words = set(re.findall(r"[A-Za-z]+", line))
     forms = {form for word in words for form in (word, word.lower())}
     return sorted(word for word in forms if hashlib.sha256(word.encode()).hexdigest()[:12] in FOREIGN)
