@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -39,7 +39,7 @@ class TriMesh:
 
     vertices: np.ndarray
     triangles: np.ndarray
-    file_ids: np.ndarray = field(default=None)  # type: ignore[assignment]
+    file_ids: np.ndarray = None  # type: ignore[assignment]
     uv: np.ndarray | None = None
     name: str = "mesh"
     source: str | None = None

@@ -156,17 +156,17 @@ def sphere(radius: float, subdivisions: int = 3) -> TriMesh:
 
 
 def tube(radius: float, height: float, n: int, m: int) -> TriMesh:
-    """An open cylinder about the z axis with outward normals: m rings of n vertices, bottom first; m.
+    """An open cylinder about the z axis with outward normals: m rings of n vertices, bottom first.
 
-    Every second ring is turned by half a step.
+    Lengths in m. Vertices stand above each other, so that the sides are flat and the tube is convex.
     """
     _lengths(radius=radius, height=height)
     _counts(n=(n, 3), m=(m, 2))
     ring, step = np.divmod(np.arange(n * m), n)
-    angle = 2.0 * np.pi * (step + 0.5 * (ring % 2)) / n
+    angle = 2.0 * np.pi * step / n
     z = height * (ring / (m - 1) - 0.5)
     x = np.stack([radius * np.cos(angle), radius * np.sin(angle), z], axis=1)
-    return TriMesh(x, _ring_triangles([n] * m)[:, [0, 2, 1]].astype(np.int32), name="tube")
+    return TriMesh(x, _ring_triangles([n] * m, [0.0] * m)[:, [0, 2, 1]].astype(np.int32), name="tube")
 
 
 def _rings(radii: np.ndarray, counts: list[int], name: str) -> TriMesh:
@@ -177,13 +177,12 @@ def _rings(radii: np.ndarray, counts: list[int], name: str) -> TriMesh:
     return _flat(points, _ring_triangles(counts, shift), name)
 
 
-def _ring_triangles(counts: list[int], shift: list[float] | None = None) -> np.ndarray:
+def _ring_triangles(counts: list[int], shift: list[float]) -> np.ndarray:
     """Triangles between closed rings of ``counts`` vertices, each turned by ``shift`` of its own step.
 
     Wound so that the next ring lies to the right of the direction of travel (outside, counter-clockwise).
     A first ring of one vertex is the centre of a fan.
     """
-    shift = shift or [0.5 * (k % 2) for k in range(len(counts))]
     start = np.concatenate([[0], np.cumsum(counts)])
     parts = []
     for k in range(len(counts) - 1):
@@ -209,8 +208,8 @@ def _strip(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray
     middles = np.concatenate([0.5 * (lower[1:] + lower[:-1]), 0.5 * (upper[1:] + upper[:-1])])
     is_upper = np.arange(len(middles)) >= len(lower) - 1
     along = is_upper[np.argsort(middles, kind="stable")]
-    i = np.cumsum(~along) - ~along
-    j = np.cumsum(along) - along
+    j: np.ndarray = np.cumsum(along) - along
+    i = np.arange(len(along)) - j
     local = np.where(along[:, None], np.stack([i, j + 1, j], axis=1), np.stack([i, i + 1, j], axis=1))
     above = np.where(along[:, None], [[False, True, True]], [[False, False, True]])
     return local, above
