@@ -143,7 +143,8 @@ def _refuse_unclean(raw: _RawMesh, file: Path) -> None:
         places = ", ".join(raw.triangle_place(int(f)) for f in around[:4])
         raise MeshError(
             f"{file}: edge from {raw.vertex_place(a)} to {raw.vertex_place(b)} has "
-            f"{counts[bad[0]]} triangles ({places}; {bad.size} such edges); split the surface there so that each edge has at most two"
+            f"{counts[bad[0]]} triangles ({places}; {bad.size} such edges); "
+            "split the surface there so that each edge has at most two"
         )
 
 
@@ -159,7 +160,7 @@ _OBJ_IGNORED = frozenset({
     "vt", "vn", "vp", "g", "o", "s", "mg", "usemtl", "mtllib", "usemap", "maplib", "lod", "bevel", "c_interp",
     "d_interp", "shadow_obj", "trace_obj", "l", "p",
 })  # fmt: skip
-"""Statements that say nothing about the surface: texture, normals, groups, materials, loose lines and points."""
+"""Statements that say nothing about the surface: texture, normals, groups, materials, loose lines."""
 
 
 def _read_obj(file: Path) -> _RawMesh:
@@ -308,47 +309,48 @@ def _parsed(file: Path, format_name: str, load: Callable[[Any], dict]) -> dict:
 
 
 def _read_ply(file: Path) -> _RawMesh:
-    loaders = _trimesh_loader("PLY")
-    found = _parsed(file, "PLY", lambda s: loaders.ply.load_ply(s, fix_texture=False, skip_materials=True))
-    elements = found["metadata"]["_ply_raw"]
-    x = np.asarray(found.get("vertices", np.zeros((0, 3))), dtype=np.float64)
-    promised = elements.get("vertex", {}).get("length", 0)
-    if len(x) != promised:
-        raise MeshError(f"{file}: {len(x)} vertices, its header promises {promised}; export it again")
-    faces = _ply_faces(elements.get("face", {}), found)
-    promised = elements.get("face", {}).get("length", 0)
-    if len(faces) != promised:
-        raise MeshError(f"{file}: {len(faces)} faces, its header promises {promised}; export it again")
+    loader = _trimesh_loader("PLY").ply
+    found = _parsed(file, "PLY", lambda stream: _ply_arrays(loader, stream))
+    x, faces = found["vertex"], found["face"]
+    for name in ("vertex", "face"):
+        if len(found[name]) != found["promised"][name]:
+            raise MeshError(
+                f"{file}: {len(found[name])} of {name}, its header promises {found['promised'][name]}; "
+                "the file is cut short or damaged, export it again"
+            )
     for f, corners in enumerate(faces):
         if not 3 <= len(corners) <= 4:
             cure = "remove it" if len(corners) < 3 else "triangulate the mesh before exporting"
-            raise MeshError(f"{file}: face {f} has {len(corners)} corners; {cure}")
+            raise MeshError(f"{file} face {f}: a face with {len(corners)} corners; {cure}")
         for v in corners:
             if not 0 <= v < len(x):
                 raise MeshError(
-                    f"{file}: face {f} refers to vertex {v}, the file has {len(x)} (from 0); correct it"
+                    f"{file} face {f}: refers to vertex {v}, the file has {len(x)} (from 0); "
+                    "correct the number"
                 )
         if len(set(corners)) < len(corners):
-            raise MeshError(f"{file}: face {f} names a vertex twice; remove the face or the repetition")
+            raise MeshError(f"{file} face {f}: names a vertex twice; remove the face or the repetition")
     triangles, face_of = _triangulated(x, faces)
     return _RawMesh(x, triangles, np.arange(len(x)), lambda v: f"vertex {v}", lambda f: f"face {face_of[f]}")
 
 
-def _ply_faces(element: dict, found: dict) -> list[list[int]]:
-    """Vertex ids of each face as the file has them: trimesh cuts and reorders mixed polygons, we must not."""
-    data = element.get("data")
+def _ply_arrays(loader: Any, stream: Any) -> dict:
+    """Vertices and the faces as the file has them: trimesh cuts and reorders mixed polygons, we must not."""
+    found = loader.load_ply(stream, fix_texture=False, skip_materials=True)
+    elements = found["metadata"]["_ply_raw"]
+    promised = {name: elements.get(name, {}).get("length", 0) for name in ("vertex", "face")}
+    data = elements.get("face", {}).get("data")
+    faces = found.get("faces")
     if isinstance(data, dict):
-        for name in ("vertex_index", "vertex_indices"):
-            if name in data:
-                return [np.atleast_1d(face).tolist() for face in data[name]]
-    return np.asarray(found["faces"]).tolist() if found.get("faces") is not None else []
+        faces = next((data[name] for name in ("vertex_index", "vertex_indices") if name in data), faces)
+    x = np.array(found.get("vertices", np.zeros((0, 3))), dtype=np.float64).reshape(-1, 3)
+    listed = [] if faces is None else [[int(v) for v in np.atleast_1d(face)] for face in faces]
+    return {"vertex": x, "face": listed, "promised": promised}
 
 
 def _read_stl(file: Path) -> _RawMesh:
-    loaders = _trimesh_loader("STL")
-    found = _parsed(file, "STL", lambda s: loaders.stl.load_stl(s))
-    solids = list(found["geometry"].values()) if "geometry" in found else [found]
-    corners = np.concatenate([np.zeros((0, 3)), *(np.asarray(s["vertices"], np.float64) for s in solids)])
+    loader = _trimesh_loader("STL").stl
+    corners = _parsed(file, "STL", lambda stream: _stl_corners(loader, stream))["corners"]
     bad = np.flatnonzero(~np.isfinite(corners).all(axis=1))
     _refuse(
         bad, file, lambda c: f"facet {c // 3} corner {c % 3}", "coordinates are not finite; write numbers"
@@ -362,6 +364,14 @@ def _read_stl(file: Path) -> _RawMesh:
     repeated = np.flatnonzero((a == b) | (b == c) | (c == a))
     _refuse(repeated, file, lambda f: f"facet {f}", "has two corners at one position; remove it")
     return _RawMesh(x, triangles, ids, lambda v: f"vertex at {tuple(x[v].tolist())}", lambda f: f"facet {f}")
+
+
+def _stl_corners(loader: Any, stream: Any) -> dict:
+    """Corners (3 F, 3) of the facets of all solids in the file, one after the other."""
+    found = loader.load_stl(stream)
+    solids = list(found["geometry"].values()) if "geometry" in found else [found]
+    parts = [np.array(solid["vertices"], dtype=np.float64).reshape(-1, 9) for solid in solids]
+    return {"corners": np.concatenate([np.zeros((0, 9)), *parts]).reshape(-1, 3)}
 
 
 _READERS: dict[str, Callable[[Path], _RawMesh]] = {".obj": _read_obj, ".ply": _read_ply, ".stl": _read_stl}

@@ -1,4 +1,4 @@
-"""Bending rigidity that a triangulation really has: energy of a sheet on a cylinder against ½ B κ² of its area.
+"""Bending rigidity that a triangulation really has: energy on a cylinder against ½ B κ² times its area.
 
 Verification against closed forms of the grids' own anisotropy, and the figures of docs/meshes.md.
 """
@@ -44,7 +44,7 @@ def on_cylinder(mesh: TriMesh, degrees: float, curvature: float) -> np.ndarray:
 def rigidity(
     mesh: TriMesh, window: tuple[float, float], degrees: float, curvature: float
 ) -> tuple[float, float]:
-    """Isometric and dihedral energy of the hinges in a window of whole cells, over ½ κ² of a third of their area.
+    """Isometric and dihedral energy of the hinges in a window of whole cells, over ½ κ² A / 3.
 
     Every triangle has three hinges, so a third of A0 + A1 is the area that belongs to a hinge.
     """
