@@ -1,0 +1,87 @@
+"""Pliant: cloth and soft bodies in Python.
+
+One physical scene in SI units, interchangeable solvers, one world or thousands. Importing this package
+compiles nothing and imports nothing optional; every name below is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Scene": "scene",
+    "Cloth": "scene",
+    "Simulation": "simulation",
+    "Model": "model",
+    "State": "state",
+    "Control": "state",
+    "Protocol": "protocol",
+    "StepInfo": "protocol",
+    "Status": "protocol",
+    "Claims": "protocol",
+    "XPBD": "solvers.xpbd.solver",
+    "PBD": "solvers.xpbd.solver",
+    "Solver": "solvers.base",
+    "Fabric": "materials",
+    "fabrics": "materials",
+    "TriMesh": "geometry.mesh",
+    "Plane": "geometry.colliders",
+    "Sphere": "geometry.colliders",
+    "Cylinder": "geometry.colliders",
+    "read_mesh": "io.meshes",
+    "Recording": "io.recording",
+    "set_threads": "backend.threads",
+    "get_threads": "backend.threads",
+    "PliantError": "errors",
+    "MeshError": "errors",
+    "SceneError": "errors",
+    "SceneFileError": "errors",
+    "SolverError": "errors",
+    "ProtocolError": "errors",
+    "MissingExtraError": "errors",
+}
+_MODULES = {"shapes": "geometry.shapes"}
+
+__all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from .errors import (
+        MeshError,
+        MissingExtraError,
+        PliantError,
+        ProtocolError,
+        SceneError,
+        SceneFileError,
+        SolverError,
+    )
+    from .geometry import shapes
+    from .geometry.colliders import Cylinder, Plane, Sphere
+    from .geometry.mesh import TriMesh
+    from .io.meshes import read_mesh
+    from .io.recording import Recording
+    from .materials import Fabric, fabrics
+    from .model import Model
+    from .protocol import Claims, Protocol, Status, StepInfo
+    from .scene import Cloth, Scene
+    from .simulation import Simulation
+    from .solvers.base import Solver
+    from .solvers.xpbd.solver import PBD, XPBD
+    from .state import Control, State
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    elif name in _MODULES:
+        value = import_module(f".{_MODULES[name]}", __name__)
+    else:
+        raise AttributeError(f"module 'pliant' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -41,7 +41,7 @@ from numba.extending import (
 
 __all__ = [
     "Lanes", "load", "store", "add", "load3", "store3", "add3", "splat",
-    "sqrt", "where", "minimum", "maximum", "absolute", "both", "either",
+    "sqrt", "where", "minimum", "maximum", "absolute", "both", "either", "any_lane",
 ]  # fmt: skip
 
 
@@ -80,11 +80,12 @@ class LaneType(types.Type):
 
 
 class MaskType(types.Type):
-    """Numba type of a comparison of lane values: ``width`` booleans."""
+    """Numba type of a comparison of lane values; it remembers the precision that it came from."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, dtype: types.Float, width: int) -> None:
+        self.dtype = dtype
         self.width = width
-        super().__init__(name=f"Mask({width})")
+        super().__init__(name=f"Mask({dtype}x{width})")
 
 
 def _llvm_scalar(dtype: types.Float) -> ir.Type:
@@ -175,7 +176,7 @@ def _register_compare(op: Any, symbol: str) -> None:
     class _Compare(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             lane = _common(args) if len(args) == 2 else None
-            return None if lane is None else signature(MaskType(lane.width), lane, lane)
+            return None if lane is None else signature(MaskType(lane.dtype, lane.width), lane, lane)
 
     @lower_builtin(op, LaneType, LaneType)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -216,7 +217,7 @@ def _lane_abs(typingctx: Any, a: Any) -> Any:
 
 @intrinsic
 def _lane_where(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
-    lane = _common((a, b))
+    lane = LaneType(mask.dtype, mask.width)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(args[0], args[1], args[2])
@@ -232,6 +233,15 @@ def _mask_both(typingctx: Any, a: Any, b: Any) -> Any:
 @intrinsic
 def _mask_either(typingctx: Any, a: Any, b: Any) -> Any:
     return a(a, b), lambda context, builder, sig, args: builder.or_(args[0], args[1])
+
+
+@intrinsic
+def _mask_any(typingctx: Any, a: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
+        return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+    return types.boolean(a), codegen
 
 
 def sqrt(x: Any) -> Any:
@@ -267,6 +277,18 @@ def both(a: Any, b: Any) -> Any:
 def either(a: Any, b: Any) -> Any:
     """Logical or of two masks."""
     return a | b
+
+
+def any_lane(mask: Any) -> Any:
+    """True when the mask holds in at least one lane."""
+    return bool(np.any(mask))
+
+
+@overload(any_lane, strict=False)
+def _ov_any_lane(mask: Any) -> Any:
+    if isinstance(mask, MaskType):
+        return lambda mask: _mask_any(mask)
+    return lambda mask: mask
 
 
 @overload(sqrt, strict=False)

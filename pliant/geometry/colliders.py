@@ -17,7 +17,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Plane:
-    """Half space below z = 0 of its frame; ``normal`` turns the frame's z axis."""
+    """Half space on the far side of its normal, through its position."""
 
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
@@ -26,10 +26,17 @@ class Plane:
         if n.shape != (3,) or not np.isfinite(n).all() or not np.linalg.norm(n) > 0:
             raise SceneError(f"Plane: normal {self.normal!r} must be three finite numbers, not all zero")
 
+    def frame(self) -> Array:
+        """Right-handed axes (3, 3), as columns, whose third is the normal."""
+        n = np.asarray(self.normal, float) / np.linalg.norm(self.normal)
+        u = np.cross(np.eye(3)[np.argmin(np.abs(n))], n)
+        u /= np.linalg.norm(u)
+        return np.stack([u, np.cross(n, u), n], axis=1)
+
     def display(self, extent: float) -> tuple[Array, Array]:
-        """Vertices (n, 3) and triangles (m, 3) of a square of side ``extent`` in its frame."""
+        """Vertices (n, 3) and triangles (m, 3) of a square of side ``extent``."""
         h = 0.5 * extent
-        v = np.array([[-h, -h, 0], [h, -h, 0], [h, h, 0], [-h, h, 0.0]])
+        v = np.array([[-h, -h, 0], [h, -h, 0], [h, h, 0], [-h, h, 0.0]]) @ self.frame().T
         return v, np.array([[0, 1, 2], [0, 2, 3]], np.int32)
 
 

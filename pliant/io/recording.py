@@ -119,7 +119,7 @@ class Recording:
             strain: (N,) strain of each vertex (0 is unstretched, 0.01 is one per cent), or None.
 
         Raises:
-            PliantError: a shape does not fit the parts, a value is not finite, or time went back. Nothing was added.
+            PliantError: a shape does not fit, a value is not finite, or time went back. Nothing was added.
         """
         where = f'recording "{self.title}", frame {len(self)} (t = {float(time):g} s)'
         if not math.isfinite(time):

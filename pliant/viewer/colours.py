@@ -66,7 +66,7 @@ class StrainScale:
 
     Attributes:
         low, high: strain at the two ends of the colour bar.
-        least, most: smallest and largest strain of the recording; outside ``[low, high]`` the end colours show.
+        least, most: smallest and largest strain of the recording; beyond the ends the end colours show.
     """
 
     low: float

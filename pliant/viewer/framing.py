@@ -1,4 +1,4 @@
-"""Where the camera stands: the same view for the page and the contact sheet, whatever the size of the scene."""
+"""Where the camera stands: one view for the page and the contact sheet, for scenes of any size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pliant.io.recording import Recording, Solid
 
 __all__ = ["Backdrop", "Framing", "backdrop", "fit", "framing", "length_text"]
 
-# A collider this many times larger than what moves is scenery: drawn, but the camera does not back off for it.
+# A collider this many times larger than what moves is scenery: drawn, but never framed.
 BACKDROP_RATIO = 4.0
 FIELD_OF_VIEW = math.radians(28.0)
 _SAMPLES = 20_000
@@ -138,7 +138,7 @@ def _sample(recording: Recording) -> np.ndarray:
     """At most a few ten thousand positions over all frames, every part's included: (S, 3)."""
     if not len(recording) or not recording.n_vertices:
         return np.zeros((0, 3))
-    picked = recording.frames[:: max(1, len(recording) // 50)] + [recording.frames[-1]]
+    picked = [*recording.frames[:: max(1, len(recording) // 50)], recording.frames[-1]]
     stride = max(1, len(picked) * recording.n_vertices // _SAMPLES)
     kept = [x[::stride] for x in picked] + [x[np.r_[x.argmin(axis=0), x.argmax(axis=0)]] for x in picked]
     return np.concatenate(kept).astype(np.float64)

@@ -46,7 +46,7 @@ def corner_normals(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def split_corners(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Vertices doubled where their corners' normals differ: positions (n, 3), normals (n, 3), triangles (F, 3)."""
+    """Vertices doubled where their corners' normals differ: positions, normals (n, 3), triangles (F, 3)."""
     normals = corner_normals(vertices, triangles).reshape(-1, 3)
     key = np.concatenate([triangles.reshape(-1, 1).astype(np.float64), np.round(normals, 4) + 0.0], axis=1)
     _, first, back = np.unique(key, axis=0, return_index=True, return_inverse=True)

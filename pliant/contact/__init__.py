@@ -1,0 +1,1 @@
+"""Contact: found once per step, handed to solvers as data."""

@@ -1,0 +1,1 @@
+"""Diagnostics: read only. Solvers fill their StepInfo from here."""

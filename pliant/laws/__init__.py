@@ -1,0 +1,29 @@
+"""Laws: pure element functions, numbers and tuples in, numbers and tuples out.
+
+A law knows no time step, no mass, no multiplier and no array. It returns a constraint value ``C`` and
+its gradient; together with a compliance ``alpha`` it stands for the energy ``C^2 / (2 alpha)``. All laws
+work on plain floats and on lane values (:mod:`pliant.backend.lanes`) alike.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class LawShape(NamedTuple):
+    """How many particles a constraint of a law joins, rows it has and parameters it carries."""
+
+    corners: int
+    rows: int
+    params: int
+
+
+LAWS: dict[str, LawShape] = {
+    "distance": LawShape(2, 1, 1),  # rest_length
+    "membrane": LawShape(3, 2, 4),  # inv_rest_matrix, row by row
+    "isometric": LawShape(4, 3, 4),  # cotangent stencil K
+    "dihedral": LawShape(4, 1, 1),  # rest_angle, signed
+    "dihedral_acos": LawShape(4, 1, 1),  # rest_angle, unsigned
+    "attachment": LawShape(1, 3, 0),
+}
+"""The laws a model can hold, in the order in which a sweep visits them."""

@@ -1,0 +1,205 @@
+"""Materials in SI units, and the only place that turns them into discrete coefficients.
+
+A material is what a textile laboratory measures. Compliances come out of the functions below; the same
+material gives the same continuum for every mesh, solver and time step, as each converges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .errors import SceneError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """An isotropic woven sheet.
+
+    areal_density       mass per area [kg/m^2]
+    thickness           [m]; turns Young's modulus into a membrane stiffness and keeps surfaces apart
+    youngs_modulus      in-plane, of the sheet taken as a solid of that thickness [Pa]
+    poisson_ratio       in-plane, in [0, 1) [-]
+    bending_rigidity    B, moment per width and curvature [N m]
+    damping_time        tau of stiffness-proportional damping: stress = E (strain + tau d strain/dt) [s]
+    friction            default Coulomb coefficient against colliders [-]
+    source              where the numbers come from
+    """
+
+    name: str = "fabric"
+    areal_density: float = 0.2
+    thickness: float = 5e-4
+    youngs_modulus: float = 1e6
+    poisson_ratio: float = 0.3
+    bending_rigidity: float = 1e-5
+    damping_time: float = 0.0
+    friction: float = 0.3
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("areal_density", "thickness", "youngs_modulus"):
+            _check(self, key, getattr(self, key) > 0, "greater than 0")
+        for key in ("bending_rigidity", "damping_time", "friction"):
+            _check(self, key, getattr(self, key) >= 0, "at least 0")
+        _check(self, "poisson_ratio", 0 <= self.poisson_ratio < 1, "in [0, 1): a sheet in plane stress")
+
+    @property
+    def membrane_stiffness(self) -> float:
+        """E t [N/m]."""
+        return self.youngs_modulus * self.thickness
+
+    def with_(self, **changes: Any) -> Fabric:
+        """A copy with some values changed."""
+        known = {f.name for f in fields(self)}
+        for key in changes:
+            if key not in known:
+                raise SceneError(f'a Fabric has no "{key}"; it has {", ".join(sorted(known))}')
+        return replace(self, **changes)
+
+
+def _check(material: Fabric, key: str, ok: Any, rule: str) -> None:
+    value = getattr(material, key)
+    if not (np.isfinite(value) and ok):
+        raise SceneError(f'material "{material.name}": {key} is {value!r}, it must be {rule}')
+
+
+KES_B = 9.80665e-5
+"""1 gf cm^2/cm in N m (bending rigidity per width)."""
+
+fabrics = SimpleNamespace(
+    cotton=Fabric(
+        "cotton",
+        areal_density=0.1503,
+        thickness=3.18e-4,
+        youngs_modulus=0.821e6,
+        poisson_ratio=0.243,
+        bending_rigidity=0.118 * KES_B,
+        damping_time=2e-3,
+        friction=0.35,
+        source="plain weave: density, thickness, E, nu from Penava et al. 2014, Fibres & Textiles in Eastern "
+        "Europe; bending: cotton broad, KES-FB2, Matsudaira et al. 2015, J. Textile Eng. 61(6) 69; damping "
+        "and friction are not measured",
+    ),
+    wool=Fabric(
+        "wool",
+        areal_density=0.2348,
+        thickness=5.68e-4,
+        youngs_modulus=0.170e6,
+        poisson_ratio=0.277,
+        bending_rigidity=0.067 * KES_B,
+        damping_time=2e-3,
+        friction=0.40,
+        source="plain weave: Penava et al. 2014; bending: wool tropical, KES-FB2, Matsudaira et al. 2015; "
+        "damping and friction are not measured",
+    ),
+    polyester=Fabric(
+        "polyester",
+        areal_density=0.1646,
+        thickness=2.52e-4,
+        youngs_modulus=0.478e6,
+        poisson_ratio=0.381,
+        bending_rigidity=0.019 * KES_B,
+        damping_time=2e-3,
+        friction=0.30,
+        source="plain weave: Penava et al. 2014; bending: polyester faille, KES-FB2, Matsudaira et al. 2015; "
+        "damping and friction are not measured",
+    ),
+    denim=Fabric(
+        "denim",
+        areal_density=0.324,
+        thickness=9.0e-4,
+        youngs_modulus=9.5e3 / 9.0e-4,
+        poisson_ratio=0.3,
+        bending_rigidity=0.185 * KES_B,
+        damping_time=2e-3,
+        friction=0.50,
+        source="11 oz denim, density from Wang, O'Brien, Ramamoorthi 2011; E t = 490.3 N/m / EMT, thickness "
+        "and bending: middle of six denims, KES-F, doi 10.1155/2016/4614168; nu, damping and friction are "
+        "not measured",
+    ),
+)
+
+
+def membrane_compliance(material: Fabric, area: Array) -> Array:
+    """Compliances (F, 2) [J^-1] of the shape and the trace row of ARAP triangles of rest ``area`` [m^2].
+
+    ``alpha_shape = 1/(w A)``, ``w = 2 mu t``; ``alpha_trace = 1/(lambda t A)``, ``lambda = E nu/(1-nu^2)``,
+    infinite (row absent) for nu = 0.
+    """
+    stiffness, nu = material.membrane_stiffness, material.poisson_ratio
+    w = stiffness / (1 + nu)
+    lame = stiffness * nu / (1 - nu**2)
+    out = np.full((len(area), 2), np.inf)
+    out[:, 0] = 1 / (w * area)
+    if lame > 0:
+        out[:, 1] = 1 / (lame * area)
+    return out
+
+
+def isometric_compliance(material: Fabric, hinge_area: Array) -> Array:
+    """Compliance (H, 3) of the three rows of isometric bending: ``(A0 + A1)/B`` [m^2/(N m)]."""
+    return np.repeat((hinge_area / material.bending_rigidity)[:, None], 3, axis=1)
+
+
+def dihedral_compliance(material: Fabric, hinge_area: Array, length: Array) -> Array:
+    """Compliance (H, 1) of hinge angles: ``(A0 + A1)/(B l^2)`` [1/(N m)]."""
+    return (hinge_area / (material.bending_rigidity * length**2))[:, None]
+
+
+def edge_compliance(material: Fabric, x: Array, triangles: Array, edges: Array, edge_of: Array) -> Array:
+    """Compliance (E, 1) [m/N] of springs along the edges that imitate the membrane.
+
+    Springs can only imitate a sheet whose elastic tensor is fully symmetric (nu = 1/3). In each triangle
+    the three stiffnesses ``k_e >= 0`` are the non-negative least-squares fit of ``sum k l^2/A t t t t`` to
+    the tensor of the material's E t at nu = 1/3; an edge adds up what its triangles give it. Exact on
+    equilateral triangles; on others the uniaxial modulus is off by what docs/materials.md lists.
+
+    x (N, 3), triangles (F, 3), edges (E, 2), edge_of (F, 3): edge id of the side opposite corner c.
+    """
+    target = _plane_stress(material.membrane_stiffness, 1 / 3)
+    stiffness = np.zeros(len(edges))
+    for f, s in enumerate(_triangle_springs(x, triangles, target)):
+        stiffness[edge_of[f]] += s
+    if np.any(stiffness <= 0):
+        worst = int(np.argmin(stiffness))
+        raise SceneError(
+            f'membrane="edges": the edge {edges[worst].tolist()} gets no stiffness from its triangles (it lies '
+            'opposite an obtuse angle); use membrane="triangles" or a mesh without obtuse triangles'
+        )
+    return (1 / stiffness)[:, None]
+
+
+def _plane_stress(stiffness: float, nu: float) -> Array:
+    """C (3, 3) in the components (11, 22, sqrt2 12), plane stress [N/m]."""
+    c = stiffness / (1 - nu**2)
+    return c * np.array([[1, nu, 0], [nu, 1, 0], [0, 0, 1 - nu]])
+
+
+def _triangle_springs(x: Array, triangles: Array, target: Array) -> Array:
+    """Spring stiffness (F, 3) [N/m] per triangle, side c opposite corner c."""
+    from scipy.optimize import nnls
+
+    p = x[triangles]
+    sides = np.stack([p[:, 2] - p[:, 1], p[:, 0] - p[:, 2], p[:, 1] - p[:, 0]], axis=1)
+    e1 = sides[:, 2] / np.linalg.norm(sides[:, 2], axis=1)[:, None]
+    n = np.cross(sides[:, 2], -sides[:, 1])
+    area = 0.5 * np.linalg.norm(n, axis=1)
+    e2 = np.cross(n / (2 * area)[:, None], e1)
+    u = np.einsum("fsk,fk->fs", sides, e1)
+    v = np.einsum("fsk,fk->fs", sides, e2)
+    length2 = u**2 + v**2
+    t = np.stack([u * u, v * v, np.sqrt(2) * u * v], axis=2) / length2[..., None]
+    basis = np.einsum("fsi,fsj->fsij", t, t) * (length2 / area[:, None])[..., None, None]
+    out = np.empty((len(triangles), 3))
+    cache: dict[bytes, Array] = {}
+    for f in range(len(triangles)):
+        key = np.round(length2[f] / area[f], 9).tobytes()
+        if key not in cache:
+            cache[key] = nnls(basis[f].reshape(3, 9).T, target.ravel())[0]
+        out[f] = cache[key]
+    return out

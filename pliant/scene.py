@@ -1,0 +1,255 @@
+"""Scene: what is simulated, in SI units, z up. ``build`` turns it into a Model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .build import build_model
+from .errors import SceneError
+from .geometry import topology
+from .geometry.colliders import Shape
+from .geometry.mesh import TriMesh, rotation_matrix
+from .materials import Fabric
+from .model import Model
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+Array = np.ndarray
+
+MEMBRANES = ("triangles", "edges", "none")
+BENDINGS = ("isometric", "dihedral", "dihedral_acos", "none")
+
+
+class Cloth:
+    """Handle of a cloth in a scene.
+
+    vertices   slice of its particles in the scene's arrays
+    file_ids   index in the mesh's file -> particle of the scene
+    x          its positions (W, n, 3) [m], once a Simulation runs the scene
+    """
+
+    def __init__(self, name: str, mesh: TriMesh, rest: TriMesh, material: Fabric, start: int) -> None:
+        self.name = name
+        self.mesh = mesh
+        self.rest = rest
+        self.material = material
+        self.vertices = slice(start, start + mesh.n_vertices)
+        self.file_ids = np.asarray(mesh.file_ids) + start
+        self.pins = np.zeros(0, np.int64)
+        self.membrane = "triangles"
+        self.bending = "isometric"
+        self.warp_direction: Array | None = None
+        self.velocity = np.zeros(3)
+        self._simulation: Simulation | None = None
+
+    def __repr__(self) -> str:
+        return f'Cloth("{self.name}", {self.mesh.n_vertices} vertices, {self.material.name})'
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation that runs this cloth. Raises SceneError before there is one."""
+        if self._simulation is None:
+            raise SceneError(f'cloth "{self.name}" is not being simulated yet: make a pliant.Simulation first')
+        return self._simulation
+
+    @property
+    def x(self) -> Array:
+        """Positions (W, n, 3) [m], a copy."""
+        sim = self.simulation
+        return sim.state.gather(np.arange(self.vertices.start, self.vertices.stop))
+
+    def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
+        """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
+
+        The pins move there at constant speed over the substeps of that step.
+        """
+        self.simulation.control.set_pins(self.particles(ids), x, worlds)
+
+    def particles(self, ids: Any) -> Array:
+        """Particles of the scene for vertices given by the file's indices."""
+        ids = np.atleast_1d(np.asarray(ids))
+        bad = ids[(ids < 0) | (ids >= len(self.file_ids))] if ids.size else ids
+        if not np.issubdtype(ids.dtype, np.integer) and ids.size:
+            raise SceneError(f'cloth "{self.name}": vertex indices must be integers, got {ids.dtype}')
+        if bad.size:
+            raise SceneError(
+                f'cloth "{self.name}": vertex {int(bad[0])} does not exist; '
+                f"the mesh has vertices 0 to {len(self.file_ids) - 1}"
+            )
+        return self.file_ids[ids.astype(int)].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A placed collider."""
+
+    name: str
+    shape: Shape
+    position: Array
+    rotation: Array
+    friction: float | None
+    friction_static: float | None
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Springs from particles to points in space."""
+
+    particles: Array
+    targets: Array
+    stiffness: float
+    damping_time: float
+
+
+class Scene:
+    """Cloths, colliders, pins and attachments.
+
+    gravity [m/s^2]; air_drag [1/s] slows every particle by ``a = -air_drag v`` (still air).
+    """
+
+    def __init__(self, gravity: Sequence[float] = (0.0, 0.0, -9.81), air_drag: float = 0.0) -> None:
+        self.gravity = _vector(gravity, "gravity")
+        if not (np.isfinite(air_drag) and air_drag >= 0):
+            raise SceneError(f"air_drag is {air_drag!r}, it must be a finite number, at least 0 [1/s]")
+        self.air_drag = float(air_drag)
+        self.cloths: list[Cloth] = []
+        self.colliders: list[Collider] = []
+        self.attachments: list[Attachment] = []
+
+    def __repr__(self) -> str:
+        return f"Scene({self.cloths}, {len(self.colliders)} colliders, {len(self.attachments)} attachments)"
+
+    def add_cloth(
+        self,
+        mesh: TriMesh,
+        material: Fabric,
+        position: Sequence[float] = (0.0, 0.0, 0.0),
+        rotation: Any = None,
+        pins: Any = (),
+        *,
+        rest_mesh: TriMesh | None = None,
+        warp_direction: Sequence[float] | None = None,
+        start: Any = None,
+        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        membrane: str = "triangles",
+        bending: str = "isometric",
+        name: str | None = None,
+    ) -> Cloth:
+        """Add a cloth.
+
+        position [m] and rotation (axis times angle [rad], or a 3 x 3 matrix) place the mesh; pins are indices of the file's
+        vertices held in place; rest_mesh gives another unstressed shape (same faces), start other initial
+        positions (n, 3); membrane "triangles" (ARAP with trace row), "edges" (calibrated springs) or "none";
+        bending "isometric", "dihedral", "dihedral_acos" (baseline) or "none".
+        """
+        if not isinstance(mesh, TriMesh):
+            raise SceneError(f"add_cloth: mesh must be a TriMesh (pl.read_mesh, pl.shapes), not {type(mesh).__name__}")
+        if not isinstance(material, Fabric):
+            raise SceneError(f"add_cloth: material must be a Fabric, not {type(material).__name__}")
+        _choice("membrane", membrane, MEMBRANES)
+        _choice("bending", bending, BENDINGS)
+        name = self._free_name(name or mesh.name)
+        turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
+        placed = mesh.transformed(position=_vector(position, f'cloth "{name}": position'), rotation=turn)
+        if start is not None:
+            placed = self._started(placed, start, name)
+        rest = mesh if rest_mesh is None else rest_mesh
+        if rest.n_vertices != mesh.n_vertices or not np.array_equal(rest.triangles, mesh.triangles):
+            raise SceneError(f'cloth "{name}": rest_mesh must have the same vertices and faces as mesh')
+        topology.hinges(mesh.triangles)  # refuses edges shared by more than two faces
+        cloth = Cloth(name, placed, rest, material, self.n_particles)
+        cloth.pins = np.unique(cloth.particles(np.asarray(pins, dtype=int)))
+        cloth.membrane, cloth.bending = membrane, bending
+        cloth.velocity = _vector(velocity, f'cloth "{name}": velocity')
+        if warp_direction is not None:
+            cloth.warp_direction = _vector(warp_direction, f'cloth "{name}": warp_direction')
+        self.cloths.append(cloth)
+        return cloth
+
+    def add_collider(
+        self,
+        shape: Shape,
+        position: Sequence[float] = (0.0, 0.0, 0.0),
+        rotation: Any = None,
+        friction: float | None = None,
+        friction_static: float | None = None,
+        name: str | None = None,
+    ) -> Collider:
+        """Add a fixed collider.
+
+        friction is the kinetic Coulomb coefficient (default: the cloth's own), friction_static the one
+        that holds a particle at rest (default: equal to the kinetic one, never smaller).
+        """
+        if not isinstance(shape, Shape):
+            raise SceneError(f"add_collider: shape must be Plane, Sphere or Cylinder, not {type(shape).__name__}")
+        name = name or f"{type(shape).__name__.lower()} {len(self.colliders)}"
+        for key, value in (("friction", friction), ("friction_static", friction_static)):
+            if value is not None and not (np.isfinite(value) and value >= 0):
+                raise SceneError(f'collider "{name}": {key} is {value!r}, it must be at least 0')
+        if friction_static is not None and friction_static < (friction or 0.0):
+            raise SceneError(f'collider "{name}": friction_static must not be smaller than friction')
+        turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
+        where = _vector(position, f'collider "{name}": position')
+        self.colliders.append(Collider(name, shape, where, turn, friction, friction_static))
+        return self.colliders[-1]
+
+    def add_attachment(
+        self, cloth: Cloth, ids: Any, targets: Any = None, stiffness: float = 1e3, damping_time: float = 0.0
+    ) -> Attachment:
+        """Tie vertices (file indices) to points (n, 3) [m] by springs of a stiffness [N/m] each.
+
+        targets default to where the vertices start.
+        """
+        particles = cloth.particles(ids)
+        if not (np.isfinite(stiffness) and stiffness > 0):
+            raise SceneError(f"add_attachment: stiffness is {stiffness!r}, it must be greater than 0 [N/m]")
+        here = cloth.mesh.vertices[particles - cloth.vertices.start]
+        points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
+        if not np.isfinite(points).all():
+            raise SceneError("add_attachment: targets hold a value that is not finite")
+        self.attachments.append(Attachment(particles, points.copy(), float(stiffness), float(damping_time)))
+        return self.attachments[-1]
+
+    @property
+    def n_particles(self) -> int:
+        """Particles of all cloths so far."""
+        return sum(c.mesh.n_vertices for c in self.cloths)
+
+    def build(self, worlds: int = 1, dtype: Any = "float64") -> Model:
+        """The Model of ``worlds`` copies of this scene in float32 or float64."""
+        return build_model(self, worlds, dtype)
+
+    def _free_name(self, name: str) -> str:
+        taken = {c.name for c in self.cloths}
+        if name not in taken:
+            return name
+        k = 2
+        while f"{name} {k}" in taken:
+            k += 1
+        return f"{name} {k}"
+
+    @staticmethod
+    def _started(placed: TriMesh, start: Any, name: str) -> TriMesh:
+        x = np.asarray(start, float)
+        if x.shape != placed.vertices.shape or not np.isfinite(x).all():
+            raise SceneError(
+                f'cloth "{name}": start must be finite with shape {placed.vertices.shape}, it has {x.shape}'
+            )
+        return TriMesh(x, placed.triangles, file_ids=placed.file_ids, uv=placed.uv, name=name, source=placed.source)
+
+
+def _vector(value: Any, what: str) -> Array:
+    v = np.asarray(value, dtype=float)
+    if v.shape != (3,) or not np.isfinite(v).all():
+        raise SceneError(f"{what} must be three finite numbers, not {value!r}")
+    return v
+
+
+def _choice(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SceneError(f'{what}="{value}" is unknown; choose one of {", ".join(choices)}')

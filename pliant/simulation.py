@@ -1,0 +1,246 @@
+"""Simulation: a scene, a solver and a time step; the loop that every example uses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import viewer
+from .errors import PliantError, ProtocolError, SceneError
+from .io.recording import Part, Recording, Solid
+from .progress import Progress
+from .protocol import Protocol, StepInfo
+from .scene import Scene
+from .solvers.base import Solver
+from .solvers.xpbd.solver import XPBD
+from .state import world_ids
+
+Array = np.ndarray
+
+SNAPSHOT_VERSION = 1
+
+MEMBRANE_LAWS = ("membrane", "distance")
+BENDING_LAWS = ("isometric", "dihedral", "dihedral_acos")
+
+
+class Simulation:
+    """Runs ``worlds`` copies of a scene.
+
+    scene    a :class:`pliant.Scene`; its handles (``cloth.x`` ...) read this simulation from now on
+    solver   parameters of a solver (default: ``XPBD()``)
+    dt       one step [s]
+    worlds   copies of the scene, simulated side by side
+    dtype    "float64" or "float32"
+    report   what :meth:`step` reports by default: "status" (cheap) or "full" (energies and residuals)
+    seed     of :attr:`rng`, the only source of randomness, for users who draw per-world values from it
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        solver: Solver | None = None,
+        dt: float = 1 / 60,
+        worlds: int = 1,
+        dtype: Any = "float64",
+        seed: int = 0,
+        report: str = "status",
+    ) -> None:
+        self.scene = scene
+        self.solver: Solver = XPBD() if solver is None else solver
+        if not isinstance(self.solver, Solver):
+            raise PliantError(f"solver must follow pliant.solvers.base.Solver; {type(solver).__name__} does not")
+        self.dt = float(dt)
+        self.report = report
+        self.model = scene.build(worlds, dtype)
+        self.state = self.model.state()
+        self.control = self.model.control()
+        self.workspace = self.solver.init(self.model)
+        self.protocol: Protocol = self.solver.protocol(self.model, self.dt)
+        self.rng = np.random.default_rng(seed)
+        self.info: StepInfo | None = None
+        for cloth in scene.cloths:
+            cloth._simulation = self
+
+    def __repr__(self) -> str:
+        return f"Simulation(t={self.time:.4g} s, {self.solver!r}, dt={self.dt:.6g}, {self.model!r})"
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.state.time
+
+    @property
+    def x(self) -> Array:
+        """Positions (W, N, 3) [m], a copy."""
+        return self.state.x
+
+    def step(self, report: str | None = None) -> StepInfo:
+        """Advance by dt and report. See :class:`pliant.StepInfo`."""
+        info = self.solver.step(
+            self.model, self.state, self.control, self.workspace, self.dt, report or self.report
+        )
+        self.info = info
+        return info
+
+    def run(
+        self,
+        seconds: float | None = None,
+        *,
+        steps: int | None = None,
+        record: str | Path | list[str | Path] | None = None,
+        world: int = 0,
+        every: int = 1,
+        before: Callable[[Simulation], None] | None = None,
+        progress: bool = True,
+        title: str | None = None,
+    ) -> StepInfo:
+        """Run for a time [s] or a number of steps.
+
+        record   path or paths; the suffix picks the recorder (.html, .png, .npz). They are written at the
+                 end, also after Ctrl-C, with the frames made so far
+        world    the world that is recorded; every: one frame per so many steps
+        before   called with this simulation before each step: move pins, set forces
+        Returns the StepInfo of the last step, with the full report. Raises KeyboardInterrupt after the
+        recordings are safe.
+        """
+        n = self._count(seconds, steps)
+        if not (isinstance(every, (int, np.integer)) and every >= 1):
+            raise PliantError(f"every is {every!r}, it must be a whole number, at least 1")
+        paths = [] if record is None else [record] if isinstance(record, (str, Path)) else list(record)
+        for path in paths:
+            viewer.check(path)
+        recording = self.new_recording(title, world, every) if paths else None
+        try:
+            with Progress(n, enabled=progress) as bar:
+                for k in range(n):
+                    if before is not None:
+                        before(self)
+                    last = k == n - 1
+                    info = self.step("full" if last else None)
+                    if recording is not None and ((k + 1) % every == 0 or last):
+                        recording.add(self.time, self.x[world], self.vertex_strain(world))
+                    bar.advance(info)
+        finally:
+            if recording is not None:
+                recording.meta["report"] = self.info.to_dict() if self.info else {}
+                for path in paths:
+                    viewer.write(recording, path)
+        assert self.info is not None
+        return self.info
+
+    def _count(self, seconds: float | None, steps: int | None) -> int:
+        if (seconds is None) == (steps is None):
+            raise PliantError("run: give either seconds or steps")
+        n = round(seconds / self.dt) if seconds is not None else steps
+        if n is None or n < 1:
+            raise PliantError(f"run: {seconds if steps is None else steps!r} is not even one step of {self.dt:g} s")
+        return int(n)
+
+    def new_recording(self, title: str | None = None, world: int = 0, every: int = 1) -> Recording:
+        """A recording of this scene with the present state as its first frame."""
+        world_ids(world, self.model)
+        extent = 4 * float(np.ptp(self.model.x_rest, axis=0).max())
+        solids = []
+        for c in self.scene.colliders:
+            v, t = c.shape.display(extent)
+            solids.append(Solid(c.name, v @ c.rotation.T + c.position, t))
+        recording = Recording(
+            title=title or ", ".join(c.name for c in self.scene.cloths),
+            dt=self.dt * every,
+            parts=[Part(p.name, p.start, p.stop, p.triangles) for p in self.model.parts],
+            solids=solids,
+            meta={"protocol": self.protocol.to_dict(), "materials": materials_of(self.scene)},
+        )
+        recording.add(self.time, self.x[world], self.vertex_strain(world))
+        return recording
+
+    def vertex_strain(self, world: int = 0) -> Array:
+        """Largest principal strain around each particle (N,), area-weighted over its triangles [-]."""
+        from .geometry.measures import triangle_stretches
+
+        x = self.state.gather(np.arange(self.model.n_particles), world)[0].astype(float)
+        total, weight = np.zeros(len(x)), np.zeros(len(x))
+        for p in self.model.parts:
+            s = triangle_stretches(x[p.start : p.stop], p.triangles, p.inv_rest_matrix).max(axis=-1) - 1
+            ids = (p.triangles + p.start).ravel()
+            total += np.bincount(ids, np.repeat(s * p.rest_area, 3), len(x))
+            weight += np.bincount(ids, np.repeat(p.rest_area, 3), len(x))
+        return total / np.where(weight > 0, weight, 1)
+
+    def reset(self, worlds: Any = None) -> None:
+        """Bring some worlds (mask, index or indices; default all) back to the start; others keep every bit."""
+        self.state.reset(worlds)
+        self.control.reset(worlds)
+        if worlds is None:
+            self.state.time = 0.0
+
+    def set(
+        self,
+        *,
+        material_scale: Any = None,
+        membrane_scale: Any = None,
+        bending_scale: Any = None,
+        worlds: Any = None,
+    ) -> None:
+        """Stiffness factors per world, each a number or (W',) > 0: of everything, or of one kind of law."""
+        for factor, laws in (
+            (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS)),
+            (membrane_scale, MEMBRANE_LAWS),
+            (bending_scale, BENDING_LAWS),
+        ):
+            if factor is not None:
+                for law in laws:
+                    self.control.set_scale(law, factor, worlds)
+
+    def constraint_forces(self, law: str) -> Array:
+        """lambda/h^2 (W, E, rows) after the last step, in the order constraints were added.
+
+        Negative where C > 0: a stretched spring has a negative force. Units by law: N for "distance", J for
+        the dimensionless rows of "membrane", N m for angles.
+        """
+        return self.solver.multipliers(self.model, self.workspace, law) / self.protocol.h**2
+
+    def save(self, path: str | Path) -> None:
+        """Write a snapshot (.npz): state, control, protocol; resuming from it continues bit for bit."""
+        arrays = {f"state/{k}": a for k, a in self.state.arrays().items()}
+        arrays |= {f"control/{k}": a for k, a in self.control.arrays().items()}
+        arrays |= {f"solver/{k}": a for k, a in getattr(self.workspace, "arrays", dict)().items()}
+        head = {"version": SNAPSHOT_VERSION, "protocol": self.protocol.to_dict()}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+
+    def load(self, path: str | Path, any_protocol: bool = False) -> None:
+        """Restore a snapshot of the same scene.
+
+        Raises ProtocolError when it was made under another protocol (unless ``any_protocol``), PliantError
+        when it belongs to another scene; the simulation is then unchanged.
+        """
+        arrays, head = _read_snapshot(path)
+        if not any_protocol:
+            self.protocol.require(Protocol.from_dict(head["protocol"]), f'snapshot "{path}"')
+        state, control = self.state.copy(), self.model.control()
+        state.restore({k[6:]: a for k, a in arrays.items() if k.startswith("state/")})
+        control.restore({k[8:]: a for k, a in arrays.items() if k.startswith("control/")})
+        self.state.restore(state.arrays())
+        self.control.restore(control.arrays())
+
+
+def _read_snapshot(path: str | Path) -> tuple[dict[str, Array], dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {k: file[k] for k in file.files}
+        head = json.loads(str(arrays.pop("head")))
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise PliantError(f'"{path}" is not a snapshot of Pliant: {error}') from error
+    if head.get("version") != SNAPSHOT_VERSION:
+        raise ProtocolError(f'snapshot "{path}" has version {head.get("version")}, this Pliant reads {SNAPSHOT_VERSION}')
+    return arrays, head
+
+
+def materials_of(scene: Scene) -> dict[str, Any]:
+    """Materials by cloth, as plain data."""
+    return {c.name: dict(c.material.__dict__) for c in scene.cloths}

@@ -1,0 +1,1 @@
+"""Solvers: each whole in its own folder, sharing laws, not a base class."""

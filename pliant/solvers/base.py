@@ -1,0 +1,41 @@
+"""The contract of a solver.
+
+A solver object holds its parameters and nothing else. ``init`` makes a workspace that holds every array
+it will ever need; ``step`` advances a state by dt and reports. A stranger's class with these members runs
+in :class:`pliant.Simulation` and in ``pliant.lab.conformance.check_solver``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol as Interface, runtime_checkable
+
+import numpy as np
+
+from ..model import Model
+from ..protocol import Claims, Protocol, StepInfo
+from ..state import Control, State
+
+
+@runtime_checkable
+class Solver(Interface):
+    """What :class:`pliant.Simulation` needs of a solver."""
+
+    claims: Claims
+
+    def protocol(self, model: Model, dt: float) -> Protocol:
+        """The numeric protocol of a run with these parameters."""
+        ...
+
+    def init(self, model: Model) -> Any:
+        """A workspace for a model."""
+        ...
+
+    def step(
+        self, model: Model, state: State, control: Control, ws: Any, dt: float, report: str = "status"
+    ) -> StepInfo:
+        """Advance ``state`` by dt [s]; report "status" (cheap) or "full" (energies and residuals)."""
+        ...
+
+    def multipliers(self, model: Model, ws: Any, law: str) -> np.ndarray:
+        """lambda (W, E, rows) of a law after the last step, in the order its constraints were added."""
+        ...

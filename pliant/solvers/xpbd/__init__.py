@@ -1,0 +1,1 @@
+"""XPBD: extended position-based dynamics, and plain PBD as its baseline."""

@@ -1,0 +1,282 @@
+"""XPBD (Macklin, Müller, Chentanez 2016) with substeps (Macklin et al. 2019, Small Steps), and plain PBD."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...backend.threads import get_threads, launching
+from ...contact.detection import detect, survey
+from ...diagnostics.report import complete_report
+from ...errors import SolverError
+from ...laws import LAWS
+from ...model import Model
+from ...protocol import Claims, Protocol, Status, StepInfo
+from ...state import Control, State, gathered
+from . import stages
+from .projections import LOAD, STORE
+from .workspace import Workspace
+
+Array = np.ndarray
+
+ORDERS = ("colored", "sequential", "jacobi")
+
+OPERATION = {law: stages.DISTANCE + k for k, law in enumerate(LAWS)}
+
+
+@dataclass(frozen=True)
+class XPBD:
+    """Extended position-based dynamics.
+
+    substeps    a step dt is divided into substeps of h = dt/substeps; everything but contact detection
+                happens per substep
+    iterations  sweeps over all constraints per substep; 1 is Small Steps
+    order       "colored" Gauss-Seidel in the stored order (default; threads inside a colour),
+                "sequential" Gauss-Seidel in the order constraints were added (the correctness baseline),
+                "jacobi" all constraints from the same positions; each multiplier's change is divided by the
+                largest number of constraints around one of its particles, so that it never overshoots
+    relaxation  factor on every multiplier's change, hence on positions too (over- or under-relaxation)
+
+    Static answers approach those of the energy as h -> 0 or iterations grow; one constraint alone is exact
+    for any budget. The limit of many iterations at fixed h is not exactly the minimiser of the incremental
+    potential (the method drops the primal residual); StepInfo reports both residuals.
+    """
+
+    substeps: int = 20
+    iterations: int = 1
+    order: str = "colored"
+    relaxation: float = 1.0
+    claims: Claims = field(
+        default=Claims(
+            single_constraint_static=True,
+            momentum=True,
+            deterministic=True,
+            renumbering="bitwise",
+            stable_any_step=False,
+        ),
+        repr=False,
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("substeps", "iterations"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, np.integer)) and value >= 1):
+                raise SolverError(f"XPBD: {name} is {value!r}, it must be a whole number, at least 1")
+        if self.order not in ORDERS:
+            raise SolverError(f'XPBD: order "{self.order}" is unknown; choose one of {", ".join(ORDERS)}')
+        if not 0 < self.relaxation < 2:
+            raise SolverError(f"XPBD: relaxation is {self.relaxation!r}, it must lie between 0 and 2")
+
+    def protocol(self, model: Model, dt: float) -> Protocol:
+        """The numeric protocol of a run with these parameters."""
+        return Protocol(
+            solver=type(self).__name__,
+            dt=dt,
+            substeps=self.substeps,
+            iterations=self.iterations,
+            order=self.order,
+            multiplier_reset="substep",
+            dtype=str(model.dtype),
+            contact={"detection": "once per step", "colliders": len(model.colliders)},
+            options={"relaxation": self.relaxation},
+        )
+
+    def init(self, model: Model) -> Workspace:
+        """All arrays for a model."""
+        return Workspace(model, self.order, self.relaxation, rigid=False)
+
+    def step(
+        self, model: Model, state: State, control: Control, ws: Workspace, dt: float, report: str = "status"
+    ) -> StepInfo:
+        """Advance ``state`` by dt [s]. ``report="full"`` adds energies and residuals to the StepInfo."""
+        _check_step(dt, report)
+        clock = Clock()
+        with launching():
+            ws.x_start[...] = state.x_lanes
+            ws.v_start[...] = state.v_lanes
+            ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
+            grew = find_contacts(model, state, ws, dt)
+            clock.lap("contact detection")
+            run(self, model, state, control, ws, dt)
+            clock.lap("constraint solve")
+            info = measure(model, state, ws, dt, grew, self.substeps * self.iterations)
+            clock.lap("survey")
+            if report == "full":
+                complete_report(info, model, state, control, ws.last_substep(dt / self.substeps))
+                clock.lap("report")
+        info.timers = clock.laps
+        return info
+
+    def multipliers(self, model: Model, ws: Workspace, law: str) -> Array:
+        """lambda (W, E, rows) of a law at the end of the last step, in the order constraints were added.
+
+        ``lambda / h^2`` is the generalised force of each row; it is negative where C is positive (tension).
+        """
+        if law not in ws.blocks:
+            present = ", ".join(ws.blocks) or "none"
+            raise SolverError(f'this scene has no constraints of law "{law}"; it has {present}')
+        out = gathered(ws.rows[law].lambda_, model)
+        back = np.argsort(ws.blocks[law].file_order, kind="stable")
+        return out[:, back]
+
+
+@dataclass(frozen=True)
+class PBD(XPBD):
+    """Plain position-based dynamics (Müller et al. 2006): a documented baseline.
+
+    stiffness in [0, 1] replaces the material's compliance and is compensated for the number of iterations,
+    ``k' = 1 - (1 - k)^(1/iterations)``; the result still depends on the time step and, for coupled
+    constraints, on the iterations. Damping times are not used.
+    """
+
+    stiffness: float = 1.0
+    claims: Claims = field(
+        default=Claims(momentum=True, deterministic=True, renumbering="bitwise"), repr=False
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.stiffness <= 1:
+            raise SolverError(f"PBD: stiffness is {self.stiffness!r}, it must lie between 0 and 1")
+
+    def protocol(self, model: Model, dt: float) -> Protocol:
+        """The numeric protocol of a run with these parameters."""
+        base = super().protocol(model, dt)
+        base.options["stiffness"] = self.stiffness
+        return base
+
+    def init(self, model: Model) -> Workspace:
+        """All arrays for a model; constraints are rigid and corrected by the share k'."""
+        share = 1 - (1 - self.stiffness) ** (1 / self.iterations)
+        return Workspace(model, self.order, self.relaxation * share, rigid=True)
+
+
+class Clock:
+    """Seconds by stage."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self.last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Book the time since the last call under a stage."""
+        now = time.perf_counter()
+        self.laps[stage] = now - self.last
+        self.last = now
+
+
+def _check_step(dt: float, report: str) -> None:
+    if not (np.isfinite(dt) and dt > 0):
+        raise SolverError(f"dt is {dt!r}, it must be a finite number greater than 0 [s]")
+    if report not in ("status", "full"):
+        raise SolverError(f'report is {report!r}, it must be "status" or "full"')
+
+
+def find_contacts(model: Model, state: State, ws: Workspace, dt: float) -> bool:
+    """Fill the contact lists; True when they had to grow."""
+    if len(model.colliders) == 0:
+        return False
+    gravity = float(np.linalg.norm(model.gravity))
+    reach = np.array([dt, gravity * dt**2, 0.5 * model.length], model.dtype)
+    grew = False
+    while True:
+        detect(state.x_lanes, state.v_lanes, ws.contacts, ws.colliders, reach, ws.deepest, ws.lanes)
+        needed = int(ws.contacts.n_found.max())
+        if needed <= ws.contacts.ids.shape[1]:
+            return grew
+        ws.grow_contacts(needed)
+        grew = True
+
+
+def run(solver: XPBD, model: Model, state: State, control: Control, ws: Workspace, dt: float) -> None:
+    """All substeps of one step."""
+    threads = get_threads()
+    by_tile = model.n_tiles >= threads or solver.order == "sequential"
+    table = step_table(solver, ws, by_color=not by_tile)
+    arrays = (
+        ws.particles(state, control),
+        ws.pins(control, solver.substeps),
+        *ws.laws(control),
+        ws.gather,
+        ws.contacts,
+        ws.colliders,
+        ws.times(dt, solver.substeps),
+    )
+    if by_tile:
+        stages.run_tiles(table, *arrays, ws.lanes)
+    else:
+        stages.run_rows(table, *arrays, threads, ws.lanes)
+
+
+def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
+    """The step as rows (operation, lo, hi, flags, substep): the paper's algorithm, written out."""
+    key = (by_color, solver.substeps, solver.iterations, ws.contacts.ids.shape[1])
+    if key in ws.tables:
+        return ws.tables[key]
+    model = ws.model
+    n, pins, entries = model.n_particles, len(model.pin_ids), ws.contacts.ids.shape[1]
+    rows = [(stages.SEPARATE, 0, entries, 0, 0)] if entries else []
+    for s in range(solver.substeps):
+        rows.append((stages.PREDICT, 0, n, STORE if s == solver.substeps - 1 else 0, s))
+        rows.append((stages.PIN, 0, pins, 0, s))
+        for k in range(solver.iterations):
+            keep = STORE if solver.iterations > 1 or s == solver.substeps - 1 else 0
+            flags = keep | (LOAD if k else 0)
+            rows += _sweep(solver, ws, flags, s, by_color)
+            rows.append((stages.CONTACT, 0, entries, flags, s))
+        rows.append((stages.FINISH, 0, n, 0, s))
+    table = np.array([r for r in rows if r[2] > r[1]], np.int64).reshape(-1, 5)
+    ws.tables[key] = table
+    return table
+
+
+def _sweep(solver: XPBD, ws: Workspace, flags: int, s: int, by_color: bool) -> list[tuple[int, ...]]:
+    """One visit to every constraint."""
+    jacobi = solver.order == "jacobi"
+    slots = ws.gather.slots.size
+    rows: list[tuple[int, ...]] = [(stages.CLEAR, 0, slots, 0, s)] if jacobi else []
+    for law, block in ws.blocks.items():
+        bounds = block.color_start if by_color and not jacobi else [0, len(block)]
+        rows += [(OPERATION[law], a, b, flags, s) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    if jacobi:
+        rows.append((stages.COLLECT, 0, ws.model.n_particles, 0, s))
+    return rows
+
+
+def measure(model: Model, state: State, ws: Workspace, dt: float, grew: bool, sweeps: int) -> StepInfo:
+    """Survey the result, freeze worlds that failed, and report."""
+    slack = np.array([1e-3 * model.length, 1e-3 * model.length], model.dtype)
+    survey(state.x_lanes, state.v_lanes, ws.contacts, ws.colliders, slack, ws.survey, ws.lanes)
+    finite, touching, deepest, missed = np.moveaxis(gathered(ws.survey, model), 1, 0)
+    status = np.zeros(model.n_worlds, np.int32)
+    bad = ~np.isfinite(finite)
+    status[bad] |= int(Status.NONFINITE)
+    status[state.frozen] = int(Status.FROZEN)
+    status[(missed > 0) & ~bad] |= int(Status.CONTACT_MISSED)
+    if len(model.colliders):
+        started = gathered(ws.deepest, model) > float(slack[0])
+        status[started] |= int(Status.START_PENETRATES)
+    if grew:
+        status |= int(Status.CONTACT_GREW)
+    restore_frozen(model, state, ws, bad | state.frozen)
+    state.time += dt
+    return StepInfo(
+        time=state.time,
+        status=status,
+        iterations=sweeps,
+        contacts=np.where(bad, 0, np.nan_to_num(touching)).astype(int),
+        max_penetration=np.where(bad, 0.0, np.nan_to_num(deepest)),
+    )
+
+
+def restore_frozen(model: Model, state: State, ws: Workspace, bad: Array) -> None:
+    """Worlds that failed keep their last good state; the others are not touched."""
+    if not bad.any():
+        return
+    state.frozen |= bad
+    ids = np.flatnonzero(bad)
+    t, lane = ids // model.width, ids % model.width
+    state.x_lanes[t, ..., lane] = ws.x_start[t, ..., lane]
+    state.v_lanes[t, ..., lane] = ws.v_start[t, ..., lane]

@@ -1,0 +1,231 @@
+"""Stages of a substep besides projections, and the two ways to run a list of stages.
+
+A step is a table of rows ``(operation, lo, hi, flags, substep)``. Many worlds: each thread takes tiles and
+runs the whole table on each. Few worlds: the table is run row by row, threads sharing the rows of one
+colour. Both visit the items of a row in the same order within what one item can see, so the bits agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backend.jit import kernel, prange
+from ...backend.lanes import add3, load, load3, maximum, store, store3, where
+from ...contact.arrays import DRAG, NEAR, NORMAL, PUSH
+from ...contact.detection import placed
+from ...contact.distances import collider_distance
+from ...contact.friction import coulomb, tangential
+from ...laws.vectors import minus, plus
+from ...laws.vectors import times as scaled
+from .arrays import H, INV_DT, INV_H, SLOW, Laws
+from .projections import (
+    LOAD,
+    STORE,
+    project_attachment,
+    project_dihedral,
+    project_distance,
+    project_isometric,
+    project_membrane,
+)
+
+PREDICT, PIN, FINISH, CONTACT, SEPARATE, CLEAR, COLLECT = 0, 1, 2, 3, 4, 5, 6
+DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 10, 11, 12, 13, 14, 15
+SMALLEST_SHARE = 256
+"""Fewer items than this per thread are not worth a fork and a join."""
+
+
+@kernel
+def predict(
+    x: Any, v: Any, x_prev: Any, v_last: Any, f: Any, p: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+) -> None:
+    """v <- (v + h (g + w f)) / (1 + h k), x <- x + h v. Pinned particles wait for :func:`pin`.
+
+    The last substep keeps the velocity that it starts from, for the report.
+    """
+    h = times[H]
+    for i in range(lo, hi):
+        w = p.inv_mass[i]
+        for m in range(3):
+            here = load(x, (i, m), lanes)
+            store(x_prev, (i, m), here, lanes)
+            speed = load(v, (i, m), lanes)
+            if flags & STORE:
+                store(v_last, (i, m), speed, lanes)
+            if w > 0:
+                speed = speed + h * p.gravity[m]
+                if f.shape[0] > 0:
+                    speed = speed + (h * w) * load(f, (i, m), lanes)
+                speed = speed * times[SLOW]
+                store(v, (i, m), speed, lanes)
+                store(x, (i, m), here + h * speed, lanes)
+
+
+@kernel
+def finish(x: Any, v: Any, x_prev: Any, p: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """v <- v + (what constraints moved)/h: exactly zero where none did, in any precision."""
+    h = times[H]
+    for i in range(lo, hi):
+        if p.inv_mass[i] > 0:
+            for m in range(3):
+                speed = load(v, (i, m), lanes)
+                moved = load(x, (i, m), lanes) - (load(x_prev, (i, m), lanes) + h * speed)
+                store(v, (i, m), speed + moved * times[INV_H], lanes)
+
+
+@kernel
+def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Pinned particles move to their share of the way to the target, at constant speed."""
+    for k in range(lo, hi):
+        start = load3(pins.start[t], k, lanes)
+        target = load3(pins.target[t], k, lanes)
+        way = minus(target, start)
+        store3(v, pins.ids[k], scaled(times[INV_DT], way), lanes)
+        if share < 1:
+            target = plus(start, scaled(share, way))
+        store3(x, pins.ids[k], target, lanes)
+
+
+@kernel
+def collide(x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, flags: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Keep particles outside colliders; friction acts on the displacement since the substep's start."""
+    for e in range(lo, min(hi, c.n_found[t])):
+        i = c.ids[t, e]
+        pairs = c.pairs[t, e]
+        if p.inv_mass[i] > 0:
+            body = c.body[i]
+            for k in range(col.kind.size):
+                size, turn, where_ = placed(col, k)
+                here = load3(x, i, lanes)
+                gap, n = collider_distance(col.kind[k], size, turn, where_, here)
+                near = load(pairs, (k, NEAR), lanes)
+                zero = near * 0.0
+                old = zero
+                held = (zero, zero, zero)
+                if flags & LOAD:
+                    old = load(pairs, (k, PUSH), lanes)
+                    held = (
+                        load(pairs, (k, DRAG), lanes),
+                        load(pairs, (k, DRAG + 1), lanes),
+                        load(pairs, (k, DRAG + 2), lanes),
+                    )
+                push = where(near > 0.0, maximum(old - (gap - c.radius[i]), 0.0), zero)
+                slip = tangential(minus(here, load3(x_prev, i, lanes)), n)
+                wish = minus(held, slip)
+                drag = coulomb(wish, push, col.mu[0, body, k], col.mu[1, body, k])
+                store(pairs, (k, PUSH), push, lanes)
+                store(pairs, (k, DRAG), drag[0], lanes)
+                store(pairs, (k, DRAG + 1), drag[1], lanes)
+                store(pairs, (k, DRAG + 2), drag[2], lanes)
+                store(pairs, (k, NORMAL), n[0], lanes)
+                store(pairs, (k, NORMAL + 1), n[1], lanes)
+                store(pairs, (k, NORMAL + 2), n[2], lanes)
+                add3(x, i, push - old, n, lanes)
+                add3(x, i, 1.0 + zero, minus(drag, held), lanes)
+
+
+@kernel
+def separate(x: Any, p: Any, c: Any, t: Any, col: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Once a step: move out what starts inside a collider, without giving it speed."""
+    for e in range(lo, min(hi, c.n_found[t])):
+        i = c.ids[t, e]
+        pairs = c.pairs[t, e]
+        if p.inv_mass[i] > 0:
+            for k in range(col.kind.size):
+                size, turn, where_ = placed(col, k)
+                gap, n = collider_distance(col.kind[k], size, turn, where_, load3(x, i, lanes))
+                near = load(pairs, (k, NEAR), lanes)
+                push = where(near > 0.0, maximum(c.radius[i] - gap, 0.0), near * 0.0)
+                add3(x, i, push, n, lanes)
+
+
+@kernel
+def clear(out: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Jacobi: no corrections yet."""
+    for s in range(lo, hi):
+        for m in range(3):
+            store(out, (s, m), 0.0, lanes)
+
+
+@kernel
+def collect(x: Any, out: Any, g: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Jacobi: each particle adds up the corrections in its slots, in a fixed order."""
+    for i in range(lo, hi):
+        total = load3(x, i, lanes)
+        for s in range(g.start[i], g.start[i + 1]):
+            total = plus(total, load3(out, g.slots[s], lanes))
+        store3(x, i, total, lanes)
+
+
+@kernel
+def run_stage(
+    op: Any, lo: Any, hi: Any, flags: Any, sub: Any, t: Any, p: Any, pins: Any, laws: Any, g: Any, c: Any, col: Any, times: Any, lanes: Any
+) -> None:
+    """Items ``lo`` to ``hi`` of one row of the table, on one tile."""
+    x, v, x_prev, w = p.x[t], p.v[t], p.x_prev[t], p.inv_mass
+    out = x if g.start.shape[0] == 0 else g.out[t]
+    if op == PREDICT:
+        predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p, times, flags, lo, hi, lanes)
+    elif op == FINISH:
+        finish(x, v, x_prev, p, times, lo, hi, lanes)
+    elif op == PIN:
+        pin(x, v, pins, t, pins.share[sub], times, lo, hi, lanes)
+    elif op == CONTACT:
+        collide(x, x_prev, p, c, t, col, flags, lo, hi, lanes)
+    elif op == SEPARATE:
+        separate(x, p, c, t, col, lo, hi, lanes)
+    elif op == CLEAR:
+        clear(out, lo, hi, lanes)
+    elif op == COLLECT:
+        collect(x, out, g, lo, hi, lanes)
+    elif op == DISTANCE:
+        r = laws.distance
+        project_distance(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == MEMBRANE:
+        r = laws.membrane
+        project_membrane(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == ISOMETRIC:
+        r = laws.isometric
+        project_isometric(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == DIHEDRAL:
+        r = laws.dihedral
+        project_dihedral(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, True, lanes)
+    elif op == DIHEDRAL_ACOS:
+        r = laws.dihedral_acos
+        project_dihedral(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, False, lanes)
+    else:
+        r = laws.attachment
+        project_attachment(
+            x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, laws.attachment_targets[t], lanes
+        )
+
+
+@kernel(parallel=True)
+def run_tiles(
+    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any, c: Any,
+    col: Any, times: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """The whole table on every tile; threads share tiles. ``r0`` ... ``held`` are the fields of Laws."""
+    for t in prange(p.x.shape[0]):
+        laws = Laws(r0, r1, r2, r3, r4, r5, held)
+        for n in range(table.shape[0]):
+            op, lo, hi, flags, sub = table[n, 0], table[n, 1], table[n, 2], table[n, 3], table[n, 4]
+            run_stage(op, lo, hi, flags, sub, np.int64(t), p, pins, laws, g, c, col, times, lanes)
+
+
+@kernel(parallel=True)
+def run_rows(
+    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any, c: Any,
+    col: Any, times: Any, threads: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """The table row by row; threads share the items of a row where they are many."""
+    for n in range(table.shape[0]):
+        op, lo, hi, flags, sub = table[n, 0], table[n, 1], table[n, 2], table[n, 3], table[n, 4]
+        shares = max(1, min(threads, (hi - lo) // SMALLEST_SHARE))
+        for t in range(p.x.shape[0]):
+            for s in prange(shares):
+                a = lo + (hi - lo) * s // shares
+                b = lo + (hi - lo) * (s + 1) // shares
+                laws = Laws(r0, r1, r2, r3, r4, r5, held)
+                run_stage(op, np.int64(a), np.int64(b), flags, sub, np.int64(t), p, pins, laws, g, c, col, times, lanes)

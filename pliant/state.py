@@ -1,0 +1,226 @@
+"""State (positions, velocities) and Control (targets, forces, scales) of all worlds.
+
+Both keep their arrays in lanes, ``(tiles, items, axis, lanes)``, and hand out copies as ``(W, N, 3)``.
+Spare lanes of the last tile repeat the last world and never come out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import PliantError, SceneError
+from .laws import LAWS
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Array = np.ndarray
+
+
+def spread(a: Array, model: Model) -> Array:
+    """``(W, ...)`` to ``(tiles, ..., lanes)``, contiguous, in the model's precision."""
+    spare = model.n_tiles * model.width - model.n_worlds
+    full = np.concatenate([a, np.repeat(a[-1:], spare, axis=0)]) if spare else a
+    tiled = full.reshape(model.n_tiles, model.width, *a.shape[1:])
+    return np.ascontiguousarray(np.moveaxis(tiled, 1, -1), dtype=model.dtype)
+
+
+def gathered(lanes: Array, model: Model) -> Array:
+    """``(tiles, ..., lanes)`` to ``(W, ...)``: a copy."""
+    tiled = np.moveaxis(lanes, -1, 1)
+    flat = tiled.reshape(model.n_tiles * model.width, *lanes.shape[1:-1])
+    return flat[: model.n_worlds].copy()
+
+
+def world_ids(worlds: Any, model: Model) -> Array:
+    """Indices of the worlds that a mask, an index, a list of indices or None (all) names."""
+    if worlds is None:
+        return np.arange(model.n_worlds)
+    w = np.atleast_1d(np.asarray(worlds))
+    if w.dtype == bool:
+        if w.shape != (model.n_worlds,):
+            raise PliantError(f"worlds: a mask must have shape ({model.n_worlds},), this one has {w.shape}")
+        return np.flatnonzero(w)
+    if w.size == 0:
+        return np.zeros(0, int)
+    if not np.issubdtype(w.dtype, np.integer) or w.min() < 0 or w.max() >= model.n_worlds:
+        raise PliantError(f"worlds: {worlds!r} does not name worlds 0 to {model.n_worlds - 1}")
+    return w.astype(int)
+
+
+def _write(lanes: Array, values: Any, ids: Array, model: Model, what: str) -> None:
+    """Write per-world values (broadcast to (len(ids), ...)) into a lane array, spare lanes included."""
+    shape = (len(ids), *lanes.shape[1:-1])
+    try:
+        v = np.broadcast_to(np.asarray(values, dtype=float), shape)
+    except ValueError as error:
+        raise PliantError(f"{what}: cannot spread shape {np.shape(values)} over {shape}") from error
+    if not np.isfinite(v).all():
+        raise PliantError(f"{what}: holds a value that is not finite; nothing was written")
+    if model.n_worlds - 1 in ids:  # spare lanes follow the last world
+        slots = np.arange(model.n_worlds, model.n_tiles * model.width)
+        last = int(np.flatnonzero(ids == model.n_worlds - 1)[-1])
+        v = np.concatenate([v, np.repeat(v[last : last + 1], len(slots), axis=0)])
+        ids = np.concatenate([ids, slots])
+    lanes[ids // model.width, ..., ids % model.width] = v
+
+
+class State:
+    """Positions and velocities of every world, and the time.
+
+    ``x``, ``v`` are copies (W, N, 3) [m, m/s]; write with :meth:`set_x`, :meth:`set_v`. ``x_lanes`` and
+    ``v_lanes`` are the arrays themselves.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        one = np.broadcast_to(model.x_rest, (model.n_worlds, *model.x_rest.shape))
+        self.x_lanes = spread(one, model)
+        self.v_lanes = spread(np.broadcast_to(model.v_start, one.shape), model)
+        self.frozen = np.zeros(model.n_worlds, bool)
+        self.time = 0.0
+
+    @property
+    def x(self) -> Array:
+        """Positions (W, N, 3) [m], a read-only copy."""
+        return _readonly(gathered(self.x_lanes, self.model))
+
+    @property
+    def v(self) -> Array:
+        """Velocities (W, N, 3) [m/s], a read-only copy."""
+        return _readonly(gathered(self.v_lanes, self.model))
+
+    def gather(self, ids: Any, worlds: Any = None) -> Array:
+        """Positions of some particles (W', n, 3) [m] of some worlds (default: all)."""
+        w = world_ids(worlds, self.model)
+        rows = self.x_lanes[:, np.asarray(ids, int)]
+        return _readonly(rows[w // self.model.width, ..., w % self.model.width])
+
+    def set_x(self, x: Any, worlds: Any = None) -> None:
+        """Write positions, broadcast to (W', N, 3) [m]. Raises PliantError on non-finite input."""
+        _write(self.x_lanes, x, world_ids(worlds, self.model), self.model, "set_x")
+
+    def set_v(self, v: Any, worlds: Any = None) -> None:
+        """Write velocities, broadcast to (W', N, 3) [m/s]. Raises PliantError on non-finite input."""
+        _write(self.v_lanes, v, world_ids(worlds, self.model), self.model, "set_v")
+
+    def reset(self, worlds: Any = None) -> None:
+        """Bring some worlds (default: all) back to the start; the others keep every bit."""
+        ids = world_ids(worlds, self.model)
+        self.set_x(self.model.x_rest, ids)
+        self.set_v(self.model.v_start, ids)
+        self.frozen[ids] = False
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything that a snapshot must hold."""
+        return {
+            "x": self.x_lanes.copy(),
+            "v": self.v_lanes.copy(),
+            "frozen": self.frozen.copy(),
+            "time": np.array(self.time),
+        }
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Back from :meth:`arrays`, bit for bit."""
+        _restore(self.x_lanes, arrays["x"], "positions")
+        _restore(self.v_lanes, arrays["v"], "velocities")
+        self.frozen[:] = arrays["frozen"]
+        self.time = float(arrays["time"])
+
+    def copy(self) -> State:
+        """An independent state with the same bits."""
+        other = State(self.model)
+        other.restore(self.arrays())
+        return other
+
+
+class Control:
+    """What acts on the worlds from outside.
+
+    pin_targets (T, P, 3, L), attachment_targets (T, A, 3, L) [m]; f_ext (T, N, 3, L) [N], empty until
+    :meth:`set_force`; scale: per law (T, L), factor on the stiffness of the world.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        w = model.n_worlds
+        pins = model.x_rest[model.pin_ids]
+        self.pin_targets = spread(np.broadcast_to(pins, (w, *pins.shape)), model)
+        held = model.attachment_targets
+        self.attachment_targets = spread(np.broadcast_to(held, (w, *held.shape)), model)
+        self.f_ext = np.zeros((model.n_tiles, 0, 3, model.width), model.dtype)
+        self.scale = {law: np.ones((model.n_tiles, model.width), model.dtype) for law in LAWS}
+
+    def set_pins(self, ids: Any, x: Any, worlds: Any = None) -> None:
+        """Where pinned particles ``ids`` shall be at the end of the next step, (W', n, 3) [m].
+
+        Raises SceneError naming a particle that is not pinned.
+        """
+        ids = np.atleast_1d(np.asarray(ids, int))
+        slot = np.full(self.model.n_particles, -1)
+        slot[self.model.pin_ids] = np.arange(len(self.model.pin_ids))
+        free = ids[slot[ids] < 0]
+        if len(free):
+            raise SceneError(f"set_targets: particle {int(free[0])} is not pinned; name it in pins= first")
+        view = self.pin_targets[:, slot[ids]]
+        w = world_ids(worlds, self.model)
+        _write(view, x, w, self.model, "set_targets")
+        self.pin_targets[:, slot[ids]] = view
+
+    def set_attachments(self, x: Any, worlds: Any = None) -> None:
+        """Targets of all attachments, (W', A, 3) [m]."""
+        _write(self.attachment_targets, x, world_ids(worlds, self.model), self.model, "attachment targets")
+
+    def set_force(self, f: Any, worlds: Any = None) -> None:
+        """External force on every particle, broadcast to (W', N, 3) [N]; kept until changed."""
+        if self.f_ext.shape[1] == 0:
+            shape = (self.model.n_tiles, self.model.n_particles, 3, self.model.width)
+            self.f_ext = np.zeros(shape, self.model.dtype)
+        _write(self.f_ext, f, world_ids(worlds, self.model), self.model, "set_force")
+
+    def set_scale(self, law: str, factor: Any, worlds: Any = None) -> None:
+        """Multiply the stiffness of a law by a factor per world (W',), > 0."""
+        if law not in self.scale:
+            raise SceneError(f'set_scale: no law "{law}"; there are {", ".join(self.scale)}')
+        if not np.all(np.asarray(factor, float) > 0):
+            raise SceneError(f"set_scale({law}): a stiffness factor must be greater than 0")
+        _write(self.scale[law], factor, world_ids(worlds, self.model), self.model, "set_scale")
+
+    def reset(self, worlds: Any = None) -> None:
+        """Targets of some worlds back to the start and forces to zero; scales stay."""
+        ids = world_ids(worlds, self.model)
+        _write(self.pin_targets, self.model.x_rest[self.model.pin_ids], ids, self.model, "reset")
+        _write(self.attachment_targets, self.model.attachment_targets, ids, self.model, "reset")
+        if self.f_ext.shape[1]:
+            _write(self.f_ext, 0.0, ids, self.model, "reset")
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything that a snapshot must hold."""
+        out = {f"scale_{law}": s.copy() for law, s in self.scale.items()}
+        for name in ("pin_targets", "attachment_targets", "f_ext"):
+            out[name] = getattr(self, name).copy()
+        return out
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Back from :meth:`arrays`, bit for bit."""
+        _restore(self.pin_targets, arrays["pin_targets"], "pin targets")
+        _restore(self.attachment_targets, arrays["attachment_targets"], "attachment targets")
+        self.f_ext = np.ascontiguousarray(arrays["f_ext"], self.model.dtype).copy()
+        for law, s in self.scale.items():
+            _restore(s, arrays[f"scale_{law}"], f"scale of {law}")
+
+
+def _restore(into: Array, saved: Array, what: str) -> None:
+    if into.shape != saved.shape or into.dtype != saved.dtype:
+        raise PliantError(
+            f"snapshot: {what} have shape {saved.shape} {saved.dtype}, this simulation has "
+            f"{into.shape} {into.dtype}: it belongs to another scene, batch size or precision"
+        )
+    into[...] = saved
+
+
+def _readonly(a: Array) -> Array:
+    a.flags.writeable = False
+    return a
