@@ -12,8 +12,9 @@ import numpy as np
 from pliant.io.recording import Recording
 from pliant.viewer.colours import BACKGROUND, linear
 from pliant.viewer.framing import Framing, backdrop
+from pliant.viewer.surfaces import along
 
-__all__ = ["Ground", "Plane", "find_planes", "look"]
+__all__ = ["Ground", "Plane", "find_planes", "look", "spread"]
 
 _FADE = (1.8, 5.0)
 _REFERENCE_FADE = (1.1, 2.6)
@@ -43,10 +44,17 @@ class Plane:
     def depth(self, position: np.ndarray, rays: np.ndarray) -> np.ndarray:
         """Multiple of each ray (n, 3) at which it meets the rectangle; infinite where it does not."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            far = ((self.origin - position) @ self.normal) / (rays @ self.normal)
-            out = position + far[:, None] * rays - self.origin
-            a, b = out @ self.u, out @ self.v
-            hit = (far > 0) & (a >= self.low[0]) & (a <= self.high[0]) & (b >= self.low[1]) & (b <= self.high[1])
+            far = along(self.origin - position, self.normal) / along(rays, self.normal)
+            start = position - self.origin
+            a = along(start, self.u) + far * along(rays, self.u)
+            b = along(start, self.v) + far * along(rays, self.v)
+            hit = (
+                (far > 0)
+                & (a >= self.low[0])
+                & (a <= self.high[0])
+                & (b >= self.low[1])
+                & (b <= self.high[1])
+            )
         return np.where(hit, far, np.inf)
 
 
@@ -115,12 +123,36 @@ def look(planes: list[Plane], grid: float, position: np.ndarray, rays: np.ndarra
     return ground
 
 
+def spread(light: np.ndarray, rows: np.ndarray, columns: np.ndarray, width: int, height: int) -> np.ndarray:
+    """Light known at some rows and columns of a picture, bilinear between them: (height * width, 3)."""
+    table = light.reshape(len(rows), len(columns), 3)
+    lower, part = _between(rows, height)
+    table = (
+        table[lower] * (1 - part)[:, None, None]
+        + table[np.minimum(lower + 1, len(rows) - 1)] * part[:, None, None]
+    )
+    lower, part = _between(columns, width)
+    right = np.minimum(lower + 1, len(columns) - 1)
+    return (table[:, lower] * (1 - part)[None, :, None] + table[:, right] * part[None, :, None]).reshape(
+        -1, 3
+    )
+
+
+def _between(known: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """For 0 … n-1: the last known place at or before, and the share of the way to the next."""
+    place = np.arange(n)
+    lower = np.searchsorted(known, place, side="right") - 1
+    upper = np.minimum(lower + 1, len(known) - 1)
+    gap = np.maximum(known[upper] - known[lower], 1)
+    return lower, np.where(upper > lower, (place - known[lower]) / gap, 0.0)
+
+
 def _lines(points: np.ndarray, plane: Plane, grid: float, width: int) -> np.ndarray:
     """Coverage of each pixel by grid lines of about one pixel, fading where they would crowd."""
     cover = np.zeros(len(points))
     crowd = np.zeros(len(points))
     for axis in (plane.u, plane.v):
-        place = (points @ axis / grid).reshape(-1, width)
+        place = (along(points, axis) / grid).reshape(-1, width)
         step = np.hypot(*_slopes(place)).ravel()
         step = np.maximum(step, np.finfo(np.float64).tiny)
         away = np.abs(np.mod(place.ravel() - 0.5, 1.0) - 0.5)

@@ -20,21 +20,20 @@ _SLACK = 1e-6
 
 
 def edge_functions(corners: np.ndarray) -> np.ndarray:
-    """Coefficients e of the edge functions: ``e[f, i] @ (px, py, 1)`` is weight i over depth, >= 0 inside.
+    """Edge functions e: ``e[i, :, f] @ (px, py, 1)`` is corner i's weight over depth, >= 0 inside triangle f.
 
     Args:
-        corners: (F, 3, 3), rows (x w, y w, w): pixel coordinates times depth, and the depth w; w = 1 for a
-            parallel projection.
+        corners: (3, 3, F); for corner i the rows x w, y w, w: pixel coordinates times depth, and the depth;
+            w = 1 for a parallel projection.
 
     Returns:
-        (F, 3, 3); NaN for triangles seen edge on, which cover nothing.
+        (3, 3, F); NaN for triangles seen edge on, which cover nothing.
     """
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    cross = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
-    det = np.einsum("ij,ij->i", a, cross[:, 0])
-    size = np.prod(np.linalg.norm(corners, axis=2), axis=1)
-    det = np.where(np.abs(det) > 1e-12 * size, det, np.nan)
-    return cross / det[:, None, None]
+    a, b, c = corners
+    cross = np.stack([_cross(b, c), _cross(c, a), _cross(a, b)])
+    det = _dot(a, cross[0])
+    size = np.sqrt(_dot(a, a) * _dot(b, b) * _dot(c, c))
+    return cross / np.where(np.abs(det) > 1e-12 * size, det, np.nan)
 
 
 def rasterise(
@@ -43,8 +42,8 @@ def rasterise(
     """The nearest triangle at every pixel centre (i + 0.5, j + 0.5), y downwards.
 
     Args:
-        corners: (F, 3, 3), as :func:`edge_functions` takes them.
-        depth: (F, 3) at the corners, positive, interpolated perspective-correctly; the smaller one is seen.
+        corners: (3, 3, F), as :func:`edge_functions` takes them.
+        depth: (3, F) at the corners, positive, interpolated perspective-correctly; the smaller one is seen.
         width, height: size of the picture.
 
     Returns:
@@ -55,7 +54,7 @@ def rasterise(
     best = np.full(width * height, _EMPTY, dtype=np.int64)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         face, y = _scanlines(corners, edges, height)
-        left, count = _spans(edges[face], y, width)
+        left, count = _spans(edges[:, :, face], y, width)
         keep = count > 0
         face, y, left, count = face[keep], y[keep], left[keep], count[keep]
         chunk = np.cumsum(count) // _FRAGMENTS
@@ -69,37 +68,44 @@ def rasterise(
 
 
 def barycentric(edges: np.ndarray, px: np.ndarray, py: np.ndarray) -> np.ndarray:
-    """(n, 3) perspective-correct weights at pixels (px, py) of the triangles with edge functions (n, 3, 3)."""
-    weight = edges[:, :, 0] * px[:, None] + edges[:, :, 1] * py[:, None] + edges[:, :, 2]
-    return weight / weight.sum(axis=1, keepdims=True)
+    """(3, n) perspective-correct weights at pixels (px, py) of triangles with edge functions (3, 3, n)."""
+    weight = edges[:, 0] * px + edges[:, 1] * py + edges[:, 2]
+    return weight / (weight[0] + weight[1] + weight[2])
 
 
 def _scanlines(corners: np.ndarray, edges: np.ndarray, height: int) -> tuple[np.ndarray, np.ndarray]:
     """Every (triangle, row) that may have pixels."""
-    w = corners[:, :, 2]
-    rows = corners[:, :, 1] / w
-    whole = (w > 0).all(axis=1)
-    top = np.where(whole, rows.min(axis=1), 0.0)
-    bottom = np.where(whole, rows.max(axis=1), height)
-    shown = (w > 0).any(axis=1) & np.isfinite(edges[:, 0, 0]) & (bottom >= 0) & (top <= height)
+    w0, w1, w2 = corners[:, 2]
+    a, b, c = corners[:, 1] / corners[:, 2]
+    whole = (w0 > 0) & (w1 > 0) & (w2 > 0)
+    top = np.where(whole, np.minimum(np.minimum(a, b), c), 0.0)
+    bottom = np.where(whole, np.maximum(np.maximum(a, b), c), height)
+    shown = ((w0 > 0) | (w1 > 0) | (w2 > 0)) & np.isfinite(edges[0, 0]) & (bottom >= 0) & (top <= height)
     faces = np.flatnonzero(shown)
-    first = np.ceil(np.clip(top[faces], 0, height) - 0.5 - _SLACK).astype(np.int64).clip(0)
-    last = np.floor(np.clip(bottom[faces], 0, height) - 0.5 + _SLACK).astype(np.int64).clip(None, height - 1)
+    first, last = _pixels(top[faces], bottom[faces], height)
     n = np.maximum(last - first + 1, 0)
     return np.repeat(faces, n), np.repeat(first, n) + _ramp(n)
 
 
 def _spans(edges: np.ndarray, y: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
     """First pixel and number of pixels of each scanline: where all three edge functions are >= 0."""
-    slope = edges[:, :, 0]
-    rest = edges[:, :, 1] * (y + 0.5)[:, None] + edges[:, :, 2]
-    root = -rest / slope
-    left = np.where(slope > 0, root, -np.inf).max(axis=1)
-    right = np.where(slope < 0, root, np.inf).min(axis=1)
-    outside = ((slope == 0) & (rest < 0)).any(axis=1)
-    first = np.ceil(np.clip(left, -1, width + 1) - 0.5 - _SLACK).astype(np.int64).clip(0)
-    last = np.floor(np.clip(right, -1, width + 1) - 0.5 + _SLACK).astype(np.int64).clip(None, width - 1)
+    left, right = np.full(len(y), -np.inf), np.full(len(y), np.inf)
+    outside = np.zeros(len(y), dtype=bool)
+    for slope, down, rest in edges:
+        rest = down * (y + 0.5) + rest
+        root = -rest / slope
+        np.maximum(left, root, out=left, where=slope > 0)
+        np.minimum(right, root, out=right, where=slope < 0)
+        outside |= (slope == 0) & (rest < 0)
+    first, last = _pixels(left, right, width)
     return first, np.where(outside, 0, np.maximum(last - first + 1, 0))
+
+
+def _pixels(low: np.ndarray, high: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """First and last of the n pixels whose centres lie between two coordinates."""
+    first = np.ceil(np.clip(low, 0, n) - 0.5 - _SLACK).astype(np.int64)
+    last = np.floor(np.clip(high, 0, n) - 0.5 + _SLACK).astype(np.int64)
+    return np.maximum(first, 0), np.minimum(last, n - 1)
 
 
 def _draw(
@@ -113,17 +119,24 @@ def _draw(
     width: int,
 ) -> None:
     """Expand the spans into fragments and keep the nearest at each pixel, the lower triangle at a tie."""
-    e = edges[face]
-    row = e[:, :, 1] * (y + 0.5)[:, None] + e[:, :, 2]
-    z = depth[face]
-    linear = np.stack([(e[:, :, 0] * z).sum(1), (row * z).sum(1), e[:, :, 0].sum(1), row.sum(1)])
+    e, z = edges[:, :, face], depth[:, face]
+    slope, rest = e[:, 0], e[:, 1] * (y + 0.5) + e[:, 2]
+    a, b = np.repeat(_dot(slope, z), count), np.repeat(_dot(rest, z), count)
+    c, d = np.repeat(slope[0] + slope[1] + slope[2], count), np.repeat(rest[0] + rest[1] + rest[2], count)
     x = np.repeat(left, count) + _ramp(count)
-    a, b, c, d = np.repeat(linear, count, axis=1)
     fragment = ((a * (x + 0.5) + b) / (c * (x + 0.5) + d)).astype(np.float32)
     # The bits of positive floats sort like the floats; the triangle's number breaks ties.
     key = (fragment.view(np.int32).astype(np.int64) << 32) | np.repeat(face, count)
     good = fragment > 0
     np.minimum.at(best, (np.repeat(y * width, count) + x)[good], key[good])
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def _ramp(counts: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-__all__ = ["corner_normals", "split_corners", "vertex_normals"]
+__all__ = ["along", "corner_normals", "split_corners", "vertex_normals"]
 
 _CREASE = math.cos(math.radians(35.0))
 _MOST_FACES = 256
@@ -51,6 +51,15 @@ def split_corners(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarr
     key = np.concatenate([triangles.reshape(-1, 1).astype(np.float64), np.round(normals, 4) + 0.0], axis=1)
     _, first, back = np.unique(key, axis=0, return_index=True, return_inverse=True)
     return vertices[triangles.ravel()[first]], normals[first], back.reshape(-1, 3).astype(np.int32)
+
+
+def along(points: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """Dot products (n,) of the rows of ``points`` (n, 3) with one vector.
+
+    Written out, because a matrix product of this shape wakes the threads of a BLAS, which then wait for each
+    other on a busy machine.
+    """
+    return points[..., 0] * way[0] + points[..., 1] * way[1] + points[..., 2] * way[2]
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:

@@ -19,10 +19,10 @@ from pliant.viewer.colours import (
     strain_table,
 )
 from pliant.viewer.framing import FIELD_OF_VIEW, Framing, backdrop, fit
-from pliant.viewer.ground import Ground, Plane, find_planes, look
+from pliant.viewer.ground import Ground, Plane, find_planes, look, spread
 from pliant.viewer.lighting import irradiance, lights
 from pliant.viewer.raster import barycentric, rasterise
-from pliant.viewer.surfaces import corner_normals, unit, vertex_normals
+from pliant.viewer.surfaces import along, corner_normals, unit, vertex_normals
 
 __all__ = ["draw_frame"]
 
@@ -44,17 +44,18 @@ class _Camera:
         return 0.5 * self.height / math.tan(FIELD_OF_VIEW / 2)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Homogeneous pixel coordinates (…, 3): x w, y w, w with w the depth."""
-        local = (points - self.position) @ self.axes.T
-        w = -local[..., 2]
-        x = self.focal * local[..., 0] + 0.5 * self.width * w
-        y = -self.focal * local[..., 1] + 0.5 * self.height * w
-        return np.stack([x, y, w], axis=-1)
+        """Homogeneous pixel coordinates (3, …): x w, y w, w with w the depth."""
+        local = points - self.position
+        w = -along(local, self.axes[2])
+        x = self.focal * along(local, self.axes[0]) + 0.5 * self.width * w
+        y = -self.focal * along(local, self.axes[1]) + 0.5 * self.height * w
+        return np.stack([x, y, w])
 
     def rays(self, px: np.ndarray, py: np.ndarray) -> np.ndarray:
         """Rays through pixel coordinates, of depth one: (n, 3)."""
         x, y = (px - 0.5 * self.width) / self.focal, -(py - 0.5 * self.height) / self.focal
-        return np.stack([x, y, np.full(x.shape, -1.0)], axis=-1) @ self.axes
+        right, up, back = self.axes
+        return np.stack([x * right[k] + y * up[k] - back[k] for k in range(3)], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -106,25 +107,32 @@ def draw_frame(
     ground = look(planes, frame.grid / frame.radius, position, rays, width)
     spots = _spots(soup, planes, camera, width, height)
 
-    lit = np.flatnonzero(ground.share > 0)
+    # Light on the ground changes slowly: every other row and column will do.
+    rows, columns = np.arange(0, height, 2), np.arange(0, width, 2)
+    known = (rows[:, None] * width + columns).ravel()
+    lit = known[ground.share[known] > 0]
     points = np.concatenate([spots.point, ground.point[lit]])
     normals = np.concatenate([spots.normal, ground.normal[lit]])
     light = irradiance(points, normals, soup.corners, lights(frame.direction))
-    return _compose(spots, light[: len(spots.pixel)], ground, lit, light[len(spots.pixel) :]).reshape(height, width, 3)
+    ground_light = np.ones((width * height, 3))
+    ground_light[lit] = light[len(spots.pixel) :]
+    ground_light = spread(ground_light[known], rows, columns, width, height)
+    return _compose(spots, light[: len(spots.pixel)], ground, ground_light).reshape(height, width, 3)
 
 
-def _compose(
-    spots: _Spots, spot_light: np.ndarray, ground: Ground, lit: np.ndarray, ground_light: np.ndarray
-) -> np.ndarray:
+def _compose(spots: _Spots, light: np.ndarray, ground: Ground, ground_light: np.ndarray) -> np.ndarray:
     """Average of what each pixel sees, in linear light, then as sRGB bytes: (n, 3)."""
-    picture = ground.colour.copy()
-    share = ground.share[lit, None]
-    picture[lit] = (1 - share) * linear(BACKGROUND) + share * picture[lit] * ground_light
-    colour = spots.colour * spot_light
+    share = ground.share[:, None]
+    picture = np.where(
+        share > 0, (1 - share) * linear(BACKGROUND) + share * ground.colour * ground_light, ground.colour
+    )
+    colour = spots.colour * light
     n = len(picture)
     covered = np.bincount(spots.pixel, spots.share, n)
     for k in range(3):
-        picture[:, k] = (1 - covered) * picture[:, k] + np.bincount(spots.pixel, spots.share * colour[:, k], n)
+        picture[:, k] = (1 - covered) * picture[:, k] + np.bincount(
+            spots.pixel, spots.share * colour[:, k], n
+        )
     return np.round(255 * encode(picture)).astype(np.uint8)
 
 
@@ -138,11 +146,15 @@ def _collect(recording: Recording, frame: Framing, index: int | None, strain: St
             place = np.full(t.shape, np.nan)
             if strain is not None and values is not None:
                 place = strain.position(values[part.start : part.stop])[t]
-            pieces.append((own[t], vertex_normals(own, t)[t], linear(colour), linear(back_colour(colour)), place))
+            pieces.append(
+                (own[t], vertex_normals(own, t)[t], linear(colour), linear(back_colour(colour)), place)
+            )
     for solid in recording.solids:
         if backdrop(solid, frame) is None:
             v, t = (solid.vertices - frame.centre) / frame.radius, solid.triangles
-            pieces.append((v[t], corner_normals(v, t), linear(SOLID), linear(SOLID), np.full(t.shape, np.nan)))
+            pieces.append(
+                (v[t], corner_normals(v, t), linear(SOLID), linear(SOLID), np.full(t.shape, np.nan))
+            )
     count = np.array([len(piece[0]) for piece in pieces], dtype=np.int64)
     columns = list(zip(*pieces, strict=True)) if pieces else [()] * 5
     return _Soup(
@@ -157,8 +169,8 @@ def _collect(recording: Recording, frame: Framing, index: int | None, strain: St
 
 def _spots(soup: _Soup, planes: list[Plane], camera: _Camera, width: int, height: int) -> _Spots:
     """One spot for each surface that a pixel sees: samples of one body, one side and one depth share it."""
-    flat = camera.project(soup.corners)
-    triangle, depth, edges = rasterise(flat, flat[:, :, 2], camera.width, camera.height)
+    flat = camera.project(soup.corners.transpose(1, 0, 2)).transpose(1, 0, 2)
+    triangle, depth, edges = rasterise(flat, flat[:, 2], camera.width, camera.height)
     row, column = np.nonzero(triangle >= 0)
     for plane in planes:  # samples behind the ground belong to the ground
         if plane.solid and len(row):
@@ -181,18 +193,18 @@ def _spots(soup: _Soup, planes: list[Plane], camera: _Camera, width: int, height
     first = np.flatnonzero(~same)
     count = np.diff(np.append(first, len(order)))
     chosen = order[first]
-    weight = barycentric(edges[face[chosen]], column[chosen] + 0.5, row[chosen] + 0.5)
+    weight = barycentric(edges[:, :, face[chosen]], column[chosen] + 0.5, row[chosen] + 0.5)
     return _surface(soup, face[chosen], weight, front[chosen], pixel[chosen], count / _SAMPLES**2)
 
 
 def _surface(
     soup: _Soup, face: np.ndarray, weight: np.ndarray, front: np.ndarray, pixel: np.ndarray, share: np.ndarray
 ) -> _Spots:
-    """Place, normal and colour at barycentric weights (n, 3) of faces (n,)."""
-    point = np.einsum("ni,nik->nk", weight, soup.corners[face])
-    normal = unit(np.einsum("ni,nik->nk", weight, soup.normals[face])) * np.where(front, 1.0, -1.0)[:, None]
+    """Place, normal and colour at barycentric weights (3, n) of faces (n,)."""
+    point = np.einsum("in,nik->nk", weight, soup.corners[face])
+    normal = unit(np.einsum("in,nik->nk", weight, soup.normals[face])) * np.where(front, 1.0, -1.0)[:, None]
     colour = np.where(front[:, None], soup.front[face], soup.back[face])
-    place = np.einsum("ni,ni->n", weight, soup.strain[face])
+    place = np.einsum("in,ni->n", weight, soup.strain[face])
     shown = ~np.isnan(place)
     table = linear(strain_table(256))
     at = np.clip(np.rint(255 * place[shown]), 0, 255).astype(np.int64)

@@ -135,7 +135,7 @@
       scene.add(light, light.target);
       return light;
     };
-    const lights = [shine(2.0, place(0.72, -0.72, 0.85), 2048, 2.5)];
+    const lights = [shine(2.0, place(0.68, -0.74, 0.78), 2048, 2.5)];
     for (const [ahead, side, up] of [[0.9, 0.35, 0.5], [0.1, 0.95, 0.6], [-0.8, 0.3, 0.7], [-0.35, -0.75, 0.9], [0.25, 0.1, 1]]) {
       lights.push(shine(0.31, place(ahead, side, up), 512, 5));
     }
