@@ -58,6 +58,9 @@ _RGB_FROM_LMS = np.array(
 _LIGHTNESS = (0.30, 0.92)
 _HUE = (math.radians(305.0), math.radians(103.0))
 _CHROMA_SHARE = 0.92
+_ROUNDING = 8 * float(
+    np.finfo(np.float32).eps
+)  # strain that positions in single precision cannot tell from 0
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ def strain_scale(strains: Sequence[np.ndarray | None]) -> StrainScale | None:
     least, most = float(values.min()), float(values.max())
     low, high = np.quantile(values, [0.005, 0.995])
     low, high = min(float(low), 0.0), max(float(high), 0.0)
-    if high == low:  # nothing strains: show one per cent, the smallest scale that an eye expects
-        high = low + 0.01
+    if high - low < _ROUNDING:  # nothing strains: show one per cent, the smallest scale that one expects
+        low, high = 0.0, 0.01
     step = _round_up((high - low) / 4)
     while math.floor(low / step) * step + 4 * step < high * (1 - 1e-9):
         step = _round_up(step * 1.01)

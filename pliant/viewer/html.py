@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -36,15 +37,15 @@ def write_html(recording: Recording, path: str | os.PathLike[str], exact: bool =
     data = files("pliant.viewer") / "data"
     page = (data / "viewer.html").read_text("utf-8")
     slots = {
-        "{{title}}": html.escape(recording.title),
-        "{{style}}": (data / "viewer.css").read_text("utf-8"),
-        "{{licence}}": (data / "three.LICENSE.txt").read_text("utf-8"),
-        "{{three}}": (data / "three.min.js").read_text("utf-8"),
-        "{{viewer}}": (data / "viewer.js").read_text("utf-8"),
-        "{{recording}}": json_text(page_data(recording, exact)),
+        "title": html.escape(recording.title),
+        "style": (data / "viewer.css").read_text("utf-8"),
+        "licence": (data / "three.LICENSE.txt").read_text("utf-8"),
+        "three": (data / "three.min.js").read_text("utf-8"),
+        "viewer": (data / "viewer.js").read_text("utf-8"),
+        "recording": json_text(page_data(recording, exact)),
     }
-    for slot, text in slots.items():  # the data comes last, so that no text of the user is searched for slots
-        page = page.replace(slot, text, 1)
+    # One pass: a title that itself holds "{{…}}" stays as it is.
+    page = re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], page)
     with written_whole(path) as file:
         file.write(page.encode("utf-8"))
 
@@ -85,6 +86,8 @@ def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
             ),
         },
         "view": {
+            "centre": frame.centre.tolist(),
+            "radius": frame.radius,
             "direction": frame.direction.tolist(),
             "points": _local(frame.points, frame).tolist(),
             "fov": FIELD_OF_VIEW,

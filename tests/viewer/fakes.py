@@ -74,7 +74,7 @@ def drape(disc: np.ndarray, fall: float, radius: float, table: float, height: fl
 
 
 def tablecloth(n: int = 33, frames: int = 180, scale: float = 1.0, noise: float = 1e-6) -> Recording:
-    """A round cloth of 1.6 m over a table of 0.9 m; ``scale`` stretches space, ``noise`` is relative to it."""
+    """A round cloth of 1.6 m over a table of 0.9 m; ``scale`` stretches space and ``noise``."""
     disc = disc_grid(n)
     triangles = grid_triangles(n)
     rest = 0.8 * np.c_[disc, np.zeros(n * n)]

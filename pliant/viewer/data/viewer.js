@@ -130,14 +130,14 @@
       light.castShadow = true;
       light.shadow.mapSize.set(map, map);
       Object.assign(light.shadow.camera, { left: -1.15, right: 1.15, top: 1.15, bottom: -1.15, near: 1, far: 9 });
-      light.shadow.bias = map > 1024 ? -0.005 : -0.012;
+      light.shadow.bias = map > 1024 ? -0.005 : -0.014;
       light.shadow.radius = blur;
       scene.add(light, light.target);
       return light;
     };
-    const lights = [shine(2.0, place(0.68, -0.74, 0.78), 2048, 2.5)];
+    const lights = [shine(2.2, place(0.68, -0.74, 0.78), 2048, 2.5)];
     for (const [ahead, side, up] of [[0.9, 0.35, 0.5], [0.1, 0.95, 0.6], [-0.8, 0.3, 0.7], [-0.35, -0.75, 0.9], [0.25, 0.1, 1]]) {
-      lights.push(shine(0.31, place(ahead, side, up), 512, 5));
+      lights.push(shine(0.33, place(ahead, side, up), 192, 4));
     }
     lights[0].color.set(0xfff6e8);
     scene.add(new THREE.HemisphereLight(0xeaf1ff, 0xc4bdb2, 0.9));
@@ -326,6 +326,9 @@
     const decimals = span > 0 ? Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(span / hook.frames)) - 1)) : 3;
     const clamp = (frame) => Math.max(0, Math.min(hook.frames - 1, Math.round(frame) || 0));
     hook.setFrame = (frame) => { pause(); show(clamp(frame)); };
+    // What is on the screen, in metres: x, y, z of every vertex.
+    hook.positions = () => parts.flatMap(({ geometry }) => Array.from(geometry.getAttribute("position").array,
+      (value, i) => value * data.view.radius + data.view.centre[i % 3]));
 
     // -- playing
     let playing = false, clock = 0, last = 0;

@@ -1,0 +1,111 @@
+"""Opens a page in headless Chromium by command line alone, and reports what it says and shows."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--hide-scrollbars",
+    "--force-device-scale-factor=1",
+    "--enable-logging=stderr",
+)
+
+
+def find() -> str:
+    """Path of the browser; skips the test without one, or fails where PLIANT_REQUIRE_BROWSER=1."""
+    named = os.environ.get("PLIANT_CHROMIUM")
+    found = named if named else next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found and shutil.which(found):
+        return found
+    reason = f"no browser ({', '.join(NAMES)}, or PLIANT_CHROMIUM={named})"
+    if os.environ.get("PLIANT_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page said and showed.
+
+    Attributes:
+        state: the hook ``window.pliant`` as the page published it.
+        dom: the document at the end.
+        console: errors and warnings that the browser logged.
+        picture: (h, w, 3) uint8.
+    """
+
+    state: dict[str, Any]
+    dom: str
+    console: list[str]
+    picture: np.ndarray
+
+    def data(self, name: str) -> Any:
+        """JSON that a probe left in ``data-<name>`` of the root element."""
+        match = re.search(rf'<html[^>]* data-{name}="([^"]*)"', self.dom)
+        assert match, f"the page holds no data-{name}: {self.dom[:300]}"
+        return json.loads(html.unescape(match.group(1)))
+
+
+def open_page(
+    path: Path, folder: Path, fragment: str = "", size: tuple[int, int] = (640, 480), probe: str = ""
+) -> Page:
+    """Open a file from disk with no network.
+
+    Args:
+        path: the page.
+        folder: an empty folder for the profile and the picture.
+        fragment: what follows ``#``.
+        size: of the window.
+        probe: JavaScript that runs when the page is ready.
+    """
+    image = pytest.importorskip("PIL.Image")
+    executable = find()
+    if probe:
+        script = (
+            "<script>(function wait() { if (!window.pliant.ready) return setTimeout(wait, 5);"
+            f"{probe} }})();</script>"
+        )
+        text = path.read_text("utf-8")
+        path = folder / "probed.html"
+        path.write_text(text.replace("</body>", script + "</body>"), "utf-8")
+    shot = folder / "shot.png"
+    command = [
+        executable,
+        *FLAGS,
+        f"--user-data-dir={folder / 'profile'}",
+        f"--window-size={size[0]},{size[1]}",
+        "--virtual-time-budget=4000",
+        "--dump-dom",
+        f"--screenshot={shot}",
+        path.resolve().as_uri() + ("#" + fragment if fragment else ""),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    page = Page(
+        {}, done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line], np.zeros(0)
+    )
+    with image.open(shot) as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    return Page(page.data("pliant"), page.dom, page.console, pixels)
