@@ -18,230 +18,94 @@ their precision, which is what keeps float32 kernels free of float64.
 from __future__ import annotations
 
 import math
-import operator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import (
-    intrinsic,
-    lower_builtin,
-    lower_cast,
-    models,
-    NativeValue,
-    overload,
-    register_jitable,
-    register_model,
-    typeof_impl,
-    unbox,
+from numba.extending import intrinsic, overload, register_jitable
+
+from .lane_types import (
+    Lanes,
+    LaneType,
+    MaskType,
+    lane_abs,
+    lane_sqrt,
+    lane_where,
+    mask_any,
+    mask_both,
+    mask_either,
 )
 
 __all__ = [
-    "Lanes", "load", "store", "add", "load3", "store3", "add3", "splat",
-    "sqrt", "where", "minimum", "maximum", "absolute", "both", "either", "any_lane",
-]  # fmt: skip
+    "Lanes",
+    "absolute",
+    "add",
+    "add3",
+    "any_lane",
+    "both",
+    "either",
+    "load",
+    "load3",
+    "maximum",
+    "minimum",
+    "splat",
+    "sqrt",
+    "store",
+    "store3",
+    "where",
+]
 
 
-class Lanes:
-    """Tag that carries the lane width of a kernel call in its type."""
-
-    def __init__(self, width: int) -> None:
-        self.width = int(width)
-
-    def __repr__(self) -> str:
-        return f"Lanes({self.width})"
+# --- without the compiler -----------------------------------------------------------------------------
 
 
-# --- types -----------------------------------------------------------------------------------------
+def numbers(value: Any, precision: np.dtype) -> np.ndarray:
+    """A number or a lane value as a NumPy array of a precision.
+
+    Raises TypeError where lane values of two precisions meet, which compiled code refuses to type.
+    """
+    if isinstance(value, PlainLane) and value.dtype != precision:
+        raise TypeError(f"a lane value of {value.dtype} meets one of {precision}")
+    return np.asarray(value, precision)
 
 
-class LanesType(types.Type):
-    """Numba type of a :class:`Lanes` tag."""
+class PlainLane(np.ndarray):
+    """A lane value of plain Python (``NUMBA_DISABLE_JIT=1``): numbers that meet it take its precision."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(name=f"Lanes({width})")
-
-
-class LaneType(types.Type):
-    """Numba type of a lane value: ``width`` numbers of type ``dtype``."""
-
-    def __init__(self, dtype: types.Float, width: int) -> None:
-        self.dtype = dtype
-        self.width = width
-        super().__init__(name=f"Lane({dtype}x{width})")
-
-    @cached_property
-    def llvm(self) -> ir.VectorType:
-        return ir.VectorType(_llvm_scalar(self.dtype), self.width)
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        precision = next(a.dtype for a in inputs if isinstance(a, PlainLane))
+        with np.errstate(all="ignore"):
+            out = getattr(ufunc, method)(*(numbers(a, precision) for a in inputs), **options)
+        return PlainMask(out, precision) if out.dtype == bool else out.view(PlainLane)
 
 
-class MaskType(types.Type):
-    """Numba type of a comparison of lane values; it remembers the precision that it came from."""
+class PlainMask:
+    """A comparison of plain lane values: bits, and the precision that they came from."""
 
-    def __init__(self, dtype: types.Float, width: int) -> None:
-        self.dtype = dtype
-        self.width = width
-        super().__init__(name=f"Mask({dtype}x{width})")
+    def __init__(self, bits: np.ndarray, precision: np.dtype) -> None:
+        self.bits = bits
+        self.precision = precision
 
+    def __and__(self, other: PlainMask) -> PlainMask:
+        return PlainMask(self.bits & other.bits, self.precision)
 
-def _llvm_scalar(dtype: types.Float) -> ir.Type:
-    return ir.FloatType() if dtype is types.float32 else ir.DoubleType()
+    def __or__(self, other: PlainMask) -> PlainMask:
+        return PlainMask(self.bits | other.bits, self.precision)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a law cannot branch on lanes: compute both sides and choose with where()")
 
-@typeof_impl.register(Lanes)
-def _typeof_lanes(value: Lanes, context: Any) -> LanesType:
-    return LanesType(value.width)
+    def any(self) -> bool:
+        """True when the mask holds in at least one lane."""
+        return bool(self.bits.any())
 
-
-register_model(LanesType)(models.OpaqueModel)
-
-
-@unbox(LanesType)
-def _unbox_lanes(typ: LanesType, obj: Any, c: Any) -> NativeValue:
-    return NativeValue(c.context.get_dummy_value())
-
-
-@register_model(LaneType)
-class _LaneModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: LaneType) -> None:
-        super().__init__(dmm, fe_type, fe_type.llvm)
-
-
-@register_model(MaskType)
-class _MaskModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: MaskType) -> None:
-        super().__init__(dmm, fe_type, ir.VectorType(ir.IntType(1), fe_type.width))
-
-
-# --- arithmetic ------------------------------------------------------------------------------------
-
-
-def _common(args: tuple[Any, ...]) -> LaneType | None:
-    """The lane type that a mixed operation has, or None when it is not ours to type."""
-    lane = next((a for a in args if isinstance(a, LaneType)), None)
-    if lane is None:
-        return None
-    ok = all(a == lane or isinstance(a, (types.Float, types.Integer)) for a in args)
-    return lane if ok else None
-
-
-def _splat(context: Any, builder: Any, value: Any, lane: LaneType) -> Any:
-    undef = ir.Constant(lane.llvm, ir.Undefined)
-    first = builder.insert_element(undef, value, ir.Constant(ir.IntType(32), 0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lane.width), [0] * lane.width)
-    return builder.shuffle_vector(first, undef, zeros)
-
-
-@lower_cast(types.Float, LaneType)
-@lower_cast(types.Integer, LaneType)
-def _number_to_lane(context: Any, builder: Any, fromty: Any, toty: LaneType, value: Any) -> Any:
-    return _splat(context, builder, context.cast(builder, value, fromty, toty.dtype), toty)
-
-
-def _register_binary(op: Any, emit: Any) -> None:
-    @infer_global(op)
-    class _Binary(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            lane = _common(args) if len(args) == 2 else None
-            return None if lane is None else signature(lane, lane, lane)
-
-    @lower_builtin(op, LaneType, LaneType)
-    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return emit(builder)(args[0], args[1])
-
-
-_register_binary(operator.add, lambda b: b.fadd)
-_register_binary(operator.sub, lambda b: b.fsub)
-_register_binary(operator.mul, lambda b: b.fmul)
-_register_binary(operator.truediv, lambda b: b.fdiv)
-
-
-@infer_global(operator.neg)
-class _Negate(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0]) if isinstance(args[0], LaneType) else None
-
-
-@lower_builtin(operator.neg, LaneType)
-def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.fneg(args[0])
-
-
-def _register_compare(op: Any, symbol: str) -> None:
-    @infer_global(op)
-    class _Compare(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            lane = _common(args) if len(args) == 2 else None
-            return None if lane is None else signature(MaskType(lane.dtype, lane.width), lane, lane)
-
-    @lower_builtin(op, LaneType, LaneType)
-    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.fcmp_ordered(symbol, args[0], args[1])
-
-
-_register_compare(operator.lt, "<")
-_register_compare(operator.le, "<=")
-_register_compare(operator.gt, ">")
-_register_compare(operator.ge, ">=")
+    def choose(self, a: Any, b: Any) -> PlainLane:
+        """``a`` where the mask holds, else ``b``."""
+        chosen = np.where(self.bits, numbers(a, self.precision), numbers(b, self.precision))
+        return chosen.view(PlainLane)
 
 
 # --- functions on lane values and on plain numbers -------------------------------------------------
-
-
-def _call_llvm(builder: Any, name: str, lane: LaneType, args: Any) -> Any:
-    """Call an LLVM intrinsic of one lane argument."""
-    full = f"{name}.v{lane.width}f{lane.dtype.bitwidth}"
-    fn = builder.module.declare_intrinsic(full, (), ir.FunctionType(lane.llvm, [lane.llvm]))
-    return builder.call(fn, args)
-
-
-@intrinsic
-def _lane_sqrt(typingctx: Any, a: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _call_llvm(builder, "llvm.sqrt", sig.return_type, args)
-
-    return a(a), codegen
-
-
-@intrinsic
-def _lane_abs(typingctx: Any, a: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _call_llvm(builder, "llvm.fabs", sig.return_type, args)
-
-    return a(a), codegen
-
-
-@intrinsic
-def _lane_where(typingctx: Any, mask: Any, a: Any, b: Any) -> Any:
-    lane = LaneType(mask.dtype, mask.width)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(args[0], args[1], args[2])
-
-    return lane(mask, lane, lane), codegen
-
-
-@intrinsic
-def _mask_both(typingctx: Any, a: Any, b: Any) -> Any:
-    return a(a, b), lambda context, builder, sig, args: builder.and_(args[0], args[1])
-
-
-@intrinsic
-def _mask_either(typingctx: Any, a: Any, b: Any) -> Any:
-    return a(a, b), lambda context, builder, sig, args: builder.or_(args[0], args[1])
-
-
-@intrinsic
-def _mask_any(typingctx: Any, a: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
-        return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
-
-    return types.boolean(a), codegen
 
 
 def sqrt(x: Any) -> Any:
@@ -256,7 +120,7 @@ def absolute(x: Any) -> Any:
 
 def where(mask: Any, a: Any, b: Any) -> Any:
     """``a`` in the lanes where ``mask`` holds, else ``b``; both are evaluated."""
-    return np.where(mask, a, b) if isinstance(mask, np.ndarray) else (a if mask else b)
+    return mask.choose(a, b) if isinstance(mask, PlainMask) else (a if mask else b)
 
 
 def minimum(a: Any, b: Any) -> Any:
@@ -271,44 +135,44 @@ def maximum(a: Any, b: Any) -> Any:
 
 def both(a: Any, b: Any) -> Any:
     """Logical and of two masks."""
-    return a & b
+    return a & b if isinstance(a, PlainMask) else (a and b)
 
 
 def either(a: Any, b: Any) -> Any:
     """Logical or of two masks."""
-    return a | b
+    return a | b if isinstance(a, PlainMask) else (a or b)
 
 
 def any_lane(mask: Any) -> Any:
     """True when the mask holds in at least one lane."""
-    return bool(np.any(mask))
+    return mask.any() if isinstance(mask, PlainMask) else bool(mask)
 
 
 @overload(any_lane, strict=False)
 def _ov_any_lane(mask: Any) -> Any:
     if isinstance(mask, MaskType):
-        return lambda mask: _mask_any(mask)
+        return lambda mask: mask_any(mask)
     return lambda mask: mask
 
 
 @overload(sqrt, strict=False)
 def _ov_sqrt(x: Any) -> Any:
     if isinstance(x, LaneType):
-        return lambda x: _lane_sqrt(x)
+        return lambda x: lane_sqrt(x)
     return lambda x: math.sqrt(x)
 
 
 @overload(absolute, strict=False)
 def _ov_absolute(x: Any) -> Any:
     if isinstance(x, LaneType):
-        return lambda x: _lane_abs(x)
+        return lambda x: lane_abs(x)
     return lambda x: abs(x)
 
 
 @overload(where, strict=False)
 def _ov_where(mask: Any, a: Any, b: Any) -> Any:
     if isinstance(mask, MaskType):
-        return lambda mask, a, b: _lane_where(mask, a, b)
+        return lambda mask, a, b: lane_where(mask, a, b)
     return lambda mask, a, b: a if mask else b
 
 
@@ -325,14 +189,14 @@ def _ov_maximum(a: Any, b: Any) -> Any:
 @overload(both, strict=False)
 def _ov_both(a: Any, b: Any) -> Any:
     if isinstance(a, MaskType):
-        return lambda a, b: _mask_both(a, b)
+        return lambda a, b: mask_both(a, b)
     return lambda a, b: a and b
 
 
 @overload(either, strict=False)
 def _ov_either(a: Any, b: Any) -> Any:
     if isinstance(a, MaskType):
-        return lambda a, b: _mask_either(a, b)
+        return lambda a, b: mask_either(a, b)
     return lambda a, b: a or b
 
 
@@ -390,17 +254,17 @@ def _lane_splat(typingctx: Any, a: Any, value: Any, lanes: Any) -> Any:
 
 def splat(a: Any, value: Any, lanes: Any) -> Any:
     """The number ``value`` in every lane, in the precision of array ``a``."""
-    return np.full(lanes.width, value, dtype=a.dtype)
+    return np.full(lanes.width, value, dtype=a.dtype).view(PlainLane)
 
 
 def load(a: Any, index: Any, lanes: Any) -> Any:
     """Lane value ``a[index + (:,)]``; ``index`` is a tuple of integers."""
-    return a[index].copy()
+    return a[index].copy().view(PlainLane)
 
 
 def store(a: Any, index: Any, value: Any, lanes: Any) -> None:
     """``a[index + (:,)] = value``."""
-    a[index] = value
+    a[index] = numbers(value, a.dtype)
 
 
 @overload(splat, strict=False)
