@@ -60,7 +60,7 @@ def write_png(
     """
     picture = sheet(recording, frames, size, strain)
     buffer = io.BytesIO()
-    _pillow().Image.fromarray(picture).save(buffer, "PNG", optimize=True)
+    _pillow().Image.fromarray(picture).save(buffer, "PNG")
     with written_whole(path) as file:
         file.write(buffer.getvalue())
 

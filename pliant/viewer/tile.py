@@ -178,20 +178,16 @@ def _spots(soup: _Soup, planes: list[Plane], camera: _Camera, width: int, height
             open_ = depth[row, column] <= plane.depth(camera.position, rays)
             row, column = row[open_], column[open_]
     face = triangle[row, column]
-    corners = soup.corners[face]
-    out = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    front = np.einsum("ij,ij->i", out, camera.position - corners[:, 0]) > 0
+    out = np.cross(soup.corners[:, 1] - soup.corners[:, 0], soup.corners[:, 2] - soup.corners[:, 0])
+    front = (np.einsum("ij,ij->i", out, camera.position - soup.corners[:, 0]) > 0)[face]
     layer = np.floor(depth[row, column] / _DEPTH_BIN).astype(np.int64)
     pixel = (row // _SAMPLES) * width + column // _SAMPLES
+    bodies, layers = int(soup.body.max(initial=0)) + 1, int(layer.max(initial=0)) + 1
+    surface = ((pixel * bodies + soup.body[face]) * 2 + front) * layers + layer
     # The sample in the middle of the pixel speaks for its surface where it belongs to it.
     aside = (row % _SAMPLES != _SAMPLES // 2).astype(np.int64) + (column % _SAMPLES != _SAMPLES // 2)
-    order = np.lexsort((aside, layer, front, soup.body[face], pixel))
-    same = np.ones(len(order), dtype=bool)
-    for key in (pixel, soup.body[face], front, layer):
-        same[1:] &= key[order][1:] == key[order][:-1]
-    same[:1] = False
-    first = np.flatnonzero(~same)
-    count = np.diff(np.append(first, len(order)))
+    order = np.argsort(surface * 3 + aside, kind="stable")
+    _, first, count = np.unique(surface[order], return_index=True, return_counts=True)
     chosen = order[first]
     weight = barycentric(edges[:, :, face[chosen]], column[chosen] + 0.5, row[chosen] + 0.5)
     return _surface(soup, face[chosen], weight, front[chosen], pixel[chosen], count / _SAMPLES**2)

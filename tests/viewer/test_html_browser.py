@@ -27,6 +27,9 @@ def pages(tmp_path_factory, recording):
     folder = tmp_path_factory.mktemp("pages")
     write(recording, folder / "cloth.html")
     write_html(fakes.hung_sheets(2, 9, 5), folder / "exact.html", exact=True)
+    slow = fakes.hung_sheets(1, 5, 5)
+    slow.times = [0.0, 0.5, 1.0, 1.5, 2.0]
+    write(slow, folder / "slow.html")
     write(fakes.tablecloth(9, 0), folder / "none.html")
     write(fakes.tablecloth(9, 1), folder / "one.html")
     probe = (
@@ -34,12 +37,19 @@ def pages(tmp_path_factory, recording):
         "const wide = document.documentElement.scrollWidth; pliant.setFrame(1e9);"
         "document.documentElement.dataset.wide = JSON.stringify(wide);"
     )
+    watch = (  # without a screen there are hardly any animation frames, so a timer stands in for them
+        "window.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 100);"
+        "document.getElementById('play').click(); document.getElementById('play').click();"
+        "const seen = new Set(); setInterval(() => { seen.add(pliant.frame);"
+        "document.documentElement.dataset.seen = JSON.stringify([...seen].sort()); }, 10);"
+    )
     wishes = {
         "first": ("cloth.html", "frame=0", (640, 480), ""),
         "last": ("cloth.html", f"frame={FRAMES - 1}", (640, 480), ""),
         "strain": ("cloth.html", f"frame={FRAMES - 1}&strain=1&wire=1", (640, 480), ""),
         "phone": ("cloth.html", "frame=3&strain=1", (390, 760), probe),
         "exact": ("exact.html", "frame=4", (640, 480), probe.replace("7", "2")),
+        "play": ("slow.html", "", (390, 480), watch),
         "none": ("none.html", "", (640, 480), ""),
         "one": ("one.html", "details=1", (640, 480), ""),
     }
@@ -54,7 +64,7 @@ def pages(tmp_path_factory, recording):
         return dict(pool.map(visit, wishes))
 
 
-@pytest.mark.parametrize("name", ["first", "last", "strain", "phone", "exact", "none", "one"])
+@pytest.mark.parametrize("name", ["first", "last", "strain", "phone", "exact", "play", "none", "one"])
 def test_the_page_is_ready_and_complains_of_nothing(pages, name):
     page = pages[name]
     assert page.state["ready"] is True
@@ -105,6 +115,10 @@ def test_frames_and_colours_differ_on_the_screen(pages):
     blue = (last[..., 2] - last[..., 0] > 25) & (last[..., 2] - last[..., 1] > 20)
     still = (strain[..., 2] - strain[..., 0] > 25) & (strain[..., 2] - strain[..., 1] > 20)
     assert still.mean() < 0.5 * blue.mean()
+
+
+def test_it_plays_by_itself(pages):
+    assert pages["play"].data("seen") == [0, 1, 2, 3, 4]
 
 
 def test_a_phone_needs_no_sideways_scrolling(pages):

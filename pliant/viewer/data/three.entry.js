@@ -1,6 +1,6 @@
 export {
   BufferAttribute, BufferGeometry, Color, DirectionalLight, DynamicDrawUsage, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
-  MeshBasicMaterial, MeshStandardMaterial, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
+  MeshStandardMaterial, PCFShadowMap, PerspectiveCamera, Scene, Vector3, WebGLRenderer,
   DoubleSide, ShaderMaterial,
 } from "three";
 export { OrbitControls } from "three/addons/controls/OrbitControls.js";
