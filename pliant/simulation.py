@@ -12,6 +12,7 @@ import numpy as np
 from . import viewer
 from .errors import PliantError, ProtocolError, SceneError
 from .io.recording import Part, Recording, Solid
+from .model import Model
 from .progress import Progress
 from .protocol import Protocol, StepInfo
 from .scene import Scene
@@ -49,17 +50,37 @@ class Simulation:
         seed: int = 0,
         report: str = "status",
     ) -> None:
+        self._start(scene, scene.build(worlds, dtype), solver, dt, seed, report)
+
+    @classmethod
+    def of_model(
+        cls,
+        scene: Scene,
+        model: Model,
+        solver: Solver | None = None,
+        dt: float = 1 / 60,
+        seed: int = 0,
+        report: str = "status",
+    ) -> Simulation:
+        """A simulation of a model that was built, and perhaps changed, by hand."""
+        self = cls.__new__(cls)
+        self._start(scene, model, solver, dt, seed, report)
+        return self
+
+    def _start(
+        self, scene: Scene, model: Model, solver: Solver | None, dt: float, seed: int, report: str
+    ) -> None:
         self.scene = scene
         self.solver: Solver = XPBD() if solver is None else solver
         if not isinstance(self.solver, Solver):
             raise PliantError(f"solver must follow pliant.solvers.base.Solver; {type(solver).__name__} does not")
         self.dt = float(dt)
         self.report = report
-        self.model = scene.build(worlds, dtype)
-        self.state = self.model.state()
-        self.control = self.model.control()
-        self.workspace = self.solver.init(self.model)
-        self.protocol: Protocol = self.solver.protocol(self.model, self.dt)
+        self.model = model
+        self.state = model.state()
+        self.control = model.control()
+        self.workspace = self.solver.init(model)
+        self.protocol: Protocol = self.solver.protocol(model, self.dt)
         self.rng = np.random.default_rng(seed)
         self.info: StepInfo | None = None
         for cloth in scene.cloths:

@@ -193,7 +193,7 @@ def find_contacts(model: Model, state: State, ws: Workspace, dt: float) -> bool:
 def run(solver: XPBD, model: Model, state: State, control: Control, ws: Workspace, dt: float) -> None:
     """All substeps of one step."""
     threads = get_threads()
-    by_tile = model.n_tiles >= threads or solver.order == "sequential"
+    by_tile = model.n_tiles >= threads or not ws.worth_sharing(solver.order)
     table = step_table(solver, ws, by_color=not by_tile)
     arrays = (
         ws.particles(state, control),

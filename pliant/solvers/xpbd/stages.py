@@ -32,8 +32,8 @@ from .projections import (
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, CLEAR, COLLECT = 0, 1, 2, 3, 4, 5, 6
 DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 10, 11, 12, 13, 14, 15
-SMALLEST_SHARE = 256
-"""Fewer items than this per thread are not worth a fork and a join."""
+SMALLEST_SHARE = 1024
+"""Fewer items than this per thread are not worth a fork and a join (some 10 us, a projection is 20 to 70 ns)."""
 
 
 @kernel
@@ -222,8 +222,12 @@ def run_rows(
     """The table row by row; threads share the items of a row where they are many."""
     for n in range(table.shape[0]):
         op, lo, hi, flags, sub = table[n, 0], table[n, 1], table[n, 2], table[n, 3], table[n, 4]
-        shares = max(1, min(threads, (hi - lo) // SMALLEST_SHARE))
+        shares = min(threads, (hi - lo) // SMALLEST_SHARE)
         for t in range(p.x.shape[0]):
+            if shares < 2:
+                laws = Laws(r0, r1, r2, r3, r4, r5, held)
+                run_stage(op, lo, hi, flags, sub, t, p, pins, laws, g, c, col, times, lanes)
+                continue
             for s in prange(shares):
                 a = lo + (hi - lo) * s // shares
                 b = lo + (hi - lo) * (s + 1) // shares

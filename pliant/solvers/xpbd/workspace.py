@@ -13,6 +13,7 @@ from ...laws import LAWS
 from ...model import Block, Model
 from ...state import gathered
 from .arrays import Gather, Laws, Particles, Pins, Rows
+from .stages import SMALLEST_SHARE
 
 Array = np.ndarray
 
@@ -74,6 +75,14 @@ class Workspace:
         slow = 1 / (1 + h * self.model.air_drag)
         values = (h, 1 / h, 1 / h**2, slow, 1 / dt)
         return np.array(values, self.model.dtype)
+
+    def worth_sharing(self, order: str) -> bool:
+        """True when one world has rows long enough to split among threads."""
+        if order == "sequential":
+            return False
+        longest = max((int(np.diff(b.color_start).max()) for b in self.blocks.values()), default=0)
+        longest = max(longest, self.model.n_particles) if order == "jacobi" else longest
+        return longest >= 2 * SMALLEST_SHARE
 
     def last_substep(self, h: float) -> Substep:
         """What the report needs to know."""

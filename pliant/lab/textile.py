@@ -1,0 +1,171 @@
+"""Textile tests: strips and sheets in static equilibrium, against closed forms of mechanics.
+
+Every experiment is a batch of worlds that differ in one number, is brought to rest by :func:`relax`, and
+returns what a laboratory would read off. Resolution and substeps are arguments: XPBD's static answer holds
+as h -> 0, so each experiment is run twice, with doubled substeps, and the change is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..geometry import shapes
+from ..materials import Fabric
+from ..model import Model
+from ..scene import Scene
+from ..simulation import Simulation
+from ..solvers.xpbd.solver import XPBD
+from .statics import Rest, relax
+
+Array = np.ndarray
+
+G = 9.81
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Readings (W, quantities) of a batch at rest, and how the relaxation ended."""
+
+    readings: Array
+    rest: Rest
+
+
+def converged_pair(experiment: Callable[[int], Measured], substeps: int) -> tuple[Measured, Measured]:
+    """The experiment with ``substeps`` and with twice as many."""
+    return experiment(substeps), experiment(2 * substeps)
+
+
+def _ends(x: Array) -> tuple[Array, Array]:
+    """Vertices at the smallest and at the largest x."""
+    low, high = x[:, 0].min(), x[:, 0].max()
+    slack = 1e-9 * (high - low)
+    return np.flatnonzero(x[:, 0] < low + slack), np.flatnonzero(x[:, 0] > high - slack)
+
+
+def _edge_load(x: Array, ids: Array, force: Array) -> Array:
+    """A force [N] spread over vertices along y by the length that each stands for: (n, 3)."""
+    y = x[ids, 1]
+    order = np.argsort(y)
+    half = np.diff(y[order]) / 2
+    share = np.zeros(len(ids))
+    share[order] = np.concatenate([half, [0]]) + np.concatenate([[0], half])
+    return np.outer(share / share.sum(), force)
+
+
+def tensile_strip(
+    poisson_ratios: list[float],
+    substeps: int,
+    cells: tuple[int, int] = (32, 8),
+    size: tuple[float, float] = (0.2, 0.05),
+    stiffness: float = 1000.0,
+    force: float = 0.5,
+    pattern: str = "alternating",
+    dt: float = 1e-3,
+) -> Measured:
+    """T01 and T02: a strip pulled by a force; readings: extension [m] and -eps_y/eps_x of the middle third.
+
+    Both ends are clamped: one is pinned, the other moves as a rigid line (its vertices are loaded by their
+    share; for the narrow ends this differs from a clamp by Saint-Venant's end effect only). The sheet is
+    flat and without gravity, so it cannot wrinkle.
+    """
+    out = []
+    for nu in poisson_ratios:
+        scene = Scene(gravity=(0, 0, 0))
+        mesh = shapes.grid(cells[0] + 1, cells[1] + 1, size=size, pattern=pattern)
+        x = mesh.vertices
+        left, right = _ends(x)
+        fabric = Fabric(youngs_modulus=stiffness / 5e-4, poisson_ratio=nu, bending_rigidity=0.0)
+        scene.add_cloth(mesh, fabric, pins=left)
+        sim = Simulation(scene, XPBD(substeps=substeps), dt=dt)
+        load = np.zeros_like(x)
+        load[right] = _edge_load(x, right, np.array([force, 0.0, 0.0]))
+        sim.control.set_force(load)
+        rest = relax(sim, tolerance=1e-7)
+        y = sim.x[0]
+        middle = np.abs(x[:, 0]) < size[0] / 6
+        eps = [np.polyfit(x[middle, k], y[middle, k], 1)[0] - 1 for k in (0, 1)]
+        out.append([(y[right, 0] - x[right, 0]).mean(), -eps[1] / eps[0]])
+    return Measured(np.array(out), rest)
+
+
+def hanging_strip(
+    end_masses: list[float],
+    substeps: int,
+    elements: int = 40,
+    length: float = 1.0,
+    areal_density: float = 0.2,
+    stiffness: float = 1000.0,
+    dt: float = 2e-3,
+) -> Measured:
+    """T03 and T04: a strip hanging under its own weight and an end mass [kg]; readings: extension [m],
+    and the pull on the clamp [N] as the multipliers of the topmost triangles report it."""
+    width = 2 * length / elements
+    scene = Scene(gravity=(0, 0, -G))
+    mesh = shapes.grid(elements + 1, 3, size=(length, width))
+    left, right = _ends(mesh.vertices)
+    fabric = Fabric(
+        areal_density=areal_density, youngs_modulus=stiffness / 5e-4, poisson_ratio=0.0, bending_rigidity=0.0
+    )
+    scene.add_cloth(mesh, fabric, rotation=(0, np.pi / 2, 0), pins=left)
+    sim = Simulation(scene, XPBD(substeps=substeps), dt=dt, worlds=max(2, len(end_masses)))
+    load = np.zeros((sim.model.n_worlds, *mesh.vertices.shape))
+    for w, m in enumerate(end_masses):
+        load[w, right] = _edge_load(mesh.vertices, right, np.array([0, 0, -m * G]))
+    sim.control.set_force(load)
+    rest = relax(sim, tolerance=1e-7)
+    start = sim.model.x_rest
+    drop = (start[right, 2] - sim.x[:, right, 2]).mean(axis=1)
+    return Measured(drop[: len(end_masses), None], rest)
+
+
+def heavy_elastica(
+    loads: list[float],
+    substeps: int,
+    elements: int = 40,
+    length: float = 0.1,
+    areal_density: float = 0.2,
+    bending: str = "isometric",
+    dt: float = 1 / 240,
+) -> Measured:
+    """B04: a strip clamped level, its own weight; one world per w L^3/B. Readings: tip x/L, drop/L.
+
+    The strip is ribbed: the hinges inside its cells are rigid, so that it bends as a cylinder. (Energies of
+    hinges resist the sum of the principal curvatures more or less; a narrow free strip would turn up its
+    edges and read a lower rigidity, as a plate with a Poisson's ratio does: docs/laws/bending.md.)
+
+    The first element is pinned level. The hinge at its end stands for half an element on either side, so
+    the clamp lies half an element inside the pinned one: L = (elements + 1/2) spacings.
+    """
+    spacing = length / (elements + 0.5)
+    mesh = shapes.grid(elements + 2, 2, size=((elements + 1) * spacing, spacing))
+    x = mesh.vertices
+    root = x[:, 0].min() + spacing
+    pins = np.flatnonzero(x[:, 0] < root + 0.5 * spacing)
+    rigidity = areal_density * G * length**3
+    fabric = Fabric(
+        areal_density=areal_density,
+        youngs_modulus=1000 * rigidity / length**2 / 5e-4,
+        poisson_ratio=0.0,
+        bending_rigidity=rigidity,
+    )
+    scene = Scene(gravity=(0, 0, -G))
+    scene.add_cloth(mesh, fabric, pins=pins, bending=bending)
+    model = _ribbed(scene.build(max(2, len(loads))), bending)
+    sim = Simulation.of_model(scene, model, XPBD(substeps=substeps), dt=dt)
+    sim.set(bending_scale=np.resize(1 / np.asarray(loads, float), model.n_worlds))
+    rest = relax(sim, tolerance=2e-5)
+    _, right = _ends(x)
+    tip = sim.x[: len(loads), right].mean(axis=1)
+    clamp = root - 0.5 * spacing
+    return Measured(np.stack([(tip[:, 0] - clamp) / length, -tip[:, 2] / length], axis=1), rest)
+
+
+def _ribbed(model: Model, law: str) -> Model:
+    """The model with every hinge rigid whose edge does not run across the strip."""
+    block = model.blocks[law]
+    across = np.ptp(model.x_rest[block.ids[:, :2], 0], axis=1) < 1e-9 * np.ptp(model.x_rest[:, 0])
+    compliance = np.where(across[:, None], block.compliance, 0.0)
+    return replace(model, blocks={**model.blocks, law: replace(block, compliance=compliance)})
