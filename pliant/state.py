@@ -20,11 +20,11 @@ Array = np.ndarray
 
 
 def spread(a: Array, model: Model) -> Array:
-    """``(W, ...)`` to ``(tiles, ..., lanes)``, contiguous, in the model's precision."""
+    """``(W, ...)`` to ``(tiles, ..., lanes)``: a contiguous copy in the model's precision."""
     spare = model.n_tiles * model.width - model.n_worlds
     full = np.concatenate([a, np.repeat(a[-1:], spare, axis=0)]) if spare else a
     tiled = full.reshape(model.n_tiles, model.width, *a.shape[1:])
-    return np.ascontiguousarray(np.moveaxis(tiled, 1, -1), dtype=model.dtype)
+    return np.array(np.moveaxis(tiled, 1, -1), dtype=model.dtype, order="C")  # always a copy
 
 
 def gathered(lanes: Array, model: Model) -> Array:
