@@ -100,8 +100,7 @@ def hanging_strip(
     stiffness: float = 1000.0,
     dt: float = 2e-3,
 ) -> Measured:
-    """T03 and T04: a strip hanging under its own weight and an end mass [kg]; readings: extension [m],
-    and the pull on the clamp [N] as the multipliers of the topmost triangles report it."""
+    """T03 and T04: a strip hanging under its own weight and an end mass [kg]; reading: extension [m]."""
     width = 2 * length / elements
     scene = Scene(gravity=(0, 0, -G))
     mesh = shapes.grid(elements + 1, 3, size=(length, width))
@@ -161,6 +160,91 @@ def heavy_elastica(
     tip = sim.x[: len(loads), right].mean(axis=1)
     clamp = root - 0.5 * spacing
     return Measured(np.stack([(tip[:, 0] - clamp) / length, -tip[:, 2] / length], axis=1), rest)
+
+
+def catenary(
+    ratios: list[float],
+    substeps: int,
+    elements: int = 40,
+    areal_density: float = 0.2,
+    stiffness: float = 4e4,
+    dt: float = 1 / 240,
+) -> Measured:
+    """K01: a limp strip of length 1 m between level ends a distance D apart, one world per S/D.
+
+    Reading: sag/D.
+    """
+    spacing = 1.0 / elements
+    mesh = shapes.grid(elements + 1, 2, size=(1.0, spacing), pattern="alternating")
+    x = mesh.vertices
+    left, right = _ends(x)
+    fabric = Fabric(
+        areal_density=areal_density, youngs_modulus=stiffness / 5e-4, poisson_ratio=0.0, bending_rigidity=0.0
+    )
+    scene = Scene(gravity=(0, 0, -G))
+    scene.add_cloth(mesh, fabric, pins=np.concatenate([left, right]))
+    worlds = max(2, len(ratios))
+    sim = Simulation(scene, XPBD(substeps=substeps), dt=dt, worlds=worlds)
+    start = np.stack([_arch(x, r) for r in np.resize(ratios, worlds)])
+    sim.state.set_x(start)
+    pins = np.concatenate([left, right])
+    sim.control.set_pins(pins, start[:, pins])
+    rest = relax(sim, tolerance=1e-6)
+    y = sim.x[: len(ratios)]
+    d = 1 / np.asarray(ratios)
+    sag = -y[:, :, 2].min(axis=1) / d
+    return Measured(sag[:, None], rest)
+
+
+def _arch(x: Array, ratio: float) -> Array:
+    """The strip laid along a circular arc of its own length that hangs between ends at 1/ratio."""
+    lo, hi = 1e-9, np.pi  # half opening angle: sin(a)/a = 1/ratio
+    for _ in range(200):
+        a = 0.5 * (lo + hi)
+        lo, hi = (a, hi) if np.sin(a) / a > 1 / ratio else (lo, a)
+    r = 0.5 / a
+    t = x[:, 0] / r
+    return np.stack([r * np.sin(t), x[:, 1], r * np.cos(a) - r * np.cos(t)], axis=1)
+
+
+def sagging_sheet(
+    n: int,
+    substeps: int,
+    start: Array | None = None,
+    areal_density: float = 0.2,
+    stiffness: float = 1000.0,
+    poisson_ratio: float = 0.3,
+    dt: float = 1 / 240,
+) -> tuple[Measured, Array]:
+    """A square sheet of 1 m, n x n vertices, all edges pinned, sagging under its own weight.
+
+    Its equilibrium is unique: tension everywhere. Reading: sag of the centre [m]. Also returns the heights
+    (n, n), from which a finer sheet may start.
+    """
+    mesh = shapes.grid(n, n, pattern="alternating")
+    x = mesh.vertices
+    rim = np.flatnonzero(np.abs(x[:, :2]).max(axis=1) > 0.5 - 1e-9)
+    fabric = Fabric(
+        areal_density=areal_density,
+        youngs_modulus=stiffness / 5e-4,
+        poisson_ratio=poisson_ratio,
+        bending_rigidity=1e-6,
+    )
+    scene = Scene(gravity=(0, 0, -G))
+    scene.add_cloth(mesh, fabric, pins=rim)
+    sim = Simulation(scene, XPBD(substeps=substeps), dt=dt)
+    if start is not None:
+        sim.state.set_x(np.c_[x[:, :2], _refined(start, n).ravel()])
+    rest = relax(sim, tolerance=1e-6)
+    z = sim.x[0][:, 2].reshape(n, n)
+    return Measured(np.array([[-z[n // 2, n // 2]]]), rest), z
+
+
+def _refined(z: Array, n: int) -> Array:
+    """Heights on an n x n grid from those on a coarser one, bilinear."""
+    old, new = np.linspace(0, 1, len(z)), np.linspace(0, 1, n)
+    rows = np.array([np.interp(new, old, row) for row in z])
+    return np.array([np.interp(new, old, column) for column in rows.T]).T
 
 
 def _ribbed(model: Model, law: str) -> Model:
