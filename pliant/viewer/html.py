@@ -41,6 +41,7 @@ def write_html(recording: Recording, path: str | os.PathLike[str], exact: bool =
         "style": (data / "viewer.css").read_text("utf-8"),
         "licence": (data / "three.LICENSE.txt").read_text("utf-8"),
         "three": (data / "three.min.js").read_text("utf-8"),
+        "stage": (data / "stage.js").read_text("utf-8"),
         "viewer": (data / "viewer.js").read_text("utf-8"),
         "recording": json_text(page_data(recording, exact)),
     }
