@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import json
 import os
 import re
@@ -37,9 +38,11 @@ def find() -> str:
     """Path of the browser; skips the test without one, or fails where PLIANT_REQUIRE_BROWSER=1."""
     named = os.environ.get("PLIANT_CHROMIUM")
     found = named if named else next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found and shutil.which(found):
-        return found
     reason = f"no browser ({', '.join(NAMES)}, or PLIANT_CHROMIUM={named})"
+    if found and shutil.which(found):
+        if importlib.util.find_spec("PIL"):
+            return found
+        reason = "no Pillow to read the browser's picture with"
     if os.environ.get("PLIANT_REQUIRE_BROWSER") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
@@ -80,7 +83,6 @@ def open_page(
         size: of the window.
         probe: JavaScript that runs when the page is ready.
     """
-    image = pytest.importorskip("PIL.Image")
     executable = find()
     if probe:
         script = (
@@ -106,6 +108,8 @@ def open_page(
     page = Page(
         {}, done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line], np.zeros(0)
     )
-    with image.open(shot) as picture:
+    from PIL import Image
+
+    with Image.open(shot) as picture:
         pixels = np.asarray(picture.convert("RGB"))
     return Page(page.data("pliant"), page.dom, page.console, pixels)
