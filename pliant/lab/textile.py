@@ -215,6 +215,7 @@ def sagging_sheet(
     stiffness: float = 1000.0,
     poisson_ratio: float = 0.3,
     dt: float = 1 / 240,
+    tolerance: float = 1e-6,
 ) -> tuple[Measured, Array]:
     """A square sheet of 1 m, n x n vertices, all edges pinned, sagging under its own weight.
 
@@ -235,7 +236,7 @@ def sagging_sheet(
     sim = Simulation(scene, XPBD(substeps=substeps), dt=dt)
     if start is not None:
         sim.state.set_x(np.c_[x[:, :2], _refined(start, n).ravel()])
-    rest = relax(sim, tolerance=1e-6)
+    rest = relax(sim, tolerance=tolerance)
     z = sim.x[0][:, 2].reshape(n, n)
     return Measured(np.array([[-z[n // 2, n // 2]]]), rest), z
 
