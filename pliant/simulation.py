@@ -164,7 +164,7 @@ class Simulation:
     def new_recording(self, title: str | None = None, world: int = 0, every: int = 1) -> Recording:
         """A recording of this scene with the present state as its first frame."""
         world_ids(world, self.model)
-        extent = 4 * float(np.ptp(self.model.x_rest, axis=0).max())
+        extent = 100 * float(np.ptp(self.model.x_rest, axis=0).max())  # of planes: to the horizon
         solids = []
         for c in self.scene.colliders:
             v, t = c.shape.display(extent)
