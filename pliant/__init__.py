@@ -4,6 +4,7 @@ One physical scene in SI units, interchangeable solvers, one world or thousands.
 compiles nothing and imports nothing optional; every name below is loaded on first use.
 """
 
+# ruff: noqa: F401
 from __future__ import annotations
 
 from importlib import import_module
@@ -45,7 +46,7 @@ _HOMES = {
 }
 _MODULES = {"shapes": "geometry.shapes"}
 
-__all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]
 
 if TYPE_CHECKING:
     from .errors import (

@@ -41,7 +41,12 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
     for a in scene.attachments:
         k = len(a.particles)
         rows["attachment"].append(
-            (a.particles[:, None], np.zeros((k, 0)), np.full((k, 3), 1 / a.stiffness), np.full(k, a.damping_time))
+            (
+                a.particles[:, None],
+                np.zeros((k, 0)),
+                np.full((k, 3), 1 / a.stiffness),
+                np.full(k, a.damping_time),
+            )
         )
     blocks = {law: _block(law, r, n) for law, r in rows.items() if sum(len(i[0]) for i in r)}
     targets = [a.targets for a in scene.attachments]
@@ -124,7 +129,8 @@ def _require_flat(cloth: Cloth, hinges: Array) -> None:
     angle = np.abs(measures.hinge_angles(cloth.rest.vertices, hinges))
     if angle.max() > 1e-3:
         raise SceneError(
-            f'cloth "{cloth.name}": the rest shape is curved (a hinge of {np.degrees(angle.max()):.1f} degrees); '
+            f'cloth "{cloth.name}": the rest shape is curved (a hinge of '
+            f"{np.degrees(angle.max()):.1f} degrees); "
             'bending="isometric" would flatten it. Use bending="dihedral", or give a flat rest_mesh'
         )
 
@@ -133,7 +139,9 @@ def opposite_edges(triangles: Array, edges: Array) -> Array:
     """(F, 3): index in ``edges`` (sorted rows, sorted lexicographically) of the side opposite each corner."""
     n = int(triangles.max()) + 1
     keys = edges[:, 0].astype(np.int64) * n + edges[:, 1]
-    sides = np.sort(np.stack([triangles[:, [1, 2]], triangles[:, [2, 0]], triangles[:, [0, 1]]], axis=1), axis=2)
+    sides = np.sort(
+        np.stack([triangles[:, [1, 2]], triangles[:, [2, 0]], triangles[:, [0, 1]]], axis=1), axis=2
+    )
     return np.searchsorted(keys, sides[..., 0].astype(np.int64) * n + sides[..., 1])
 
 

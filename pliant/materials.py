@@ -168,8 +168,8 @@ def edge_compliance(material: Fabric, x: Array, triangles: Array, edges: Array, 
     if np.any(stiffness <= 0):
         worst = int(np.argmin(stiffness))
         raise SceneError(
-            f'membrane="edges": the edge {edges[worst].tolist()} gets no stiffness from its triangles (it lies '
-            'opposite an obtuse angle); use membrane="triangles" or a mesh without obtuse triangles'
+            f'membrane="edges": the edge {edges[worst].tolist()} gets no stiffness from its triangles (it '
+            'lies opposite an obtuse angle); use membrane="triangles" or a mesh without obtuse triangles'
         )
     return (1 / stiffness)[:, None]
 

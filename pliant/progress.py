@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-from .protocol import StepInfo, Status
+from .protocol import Status, StepInfo
 
 
 class Progress:

@@ -54,7 +54,9 @@ class Cloth:
     def simulation(self) -> Simulation:
         """The simulation that runs this cloth. Raises SceneError before there is one."""
         if self._simulation is None:
-            raise SceneError(f'cloth "{self.name}" is not being simulated yet: make a pliant.Simulation first')
+            raise SceneError(
+                f'cloth "{self.name}" is not being simulated yet: make a pliant.Simulation first'
+            )
         return self._simulation
 
     @property
@@ -142,13 +144,16 @@ class Scene:
     ) -> Cloth:
         """Add a cloth.
 
-        position [m] and rotation (axis times angle [rad], or a 3 x 3 matrix) place the mesh; pins are indices of the file's
-        vertices held in place; rest_mesh gives another unstressed shape (same faces), start other initial
-        positions (n, 3); membrane "triangles" (ARAP with trace row), "edges" (calibrated springs) or "none";
-        bending "isometric", "dihedral", "dihedral_acos" (baseline) or "none".
+        position [m] and rotation (axis times angle [rad], a quaternion w x y z, or a 3 x 3 matrix) place the
+        mesh; pins are indices of the file's vertices held in place; rest_mesh gives another unstressed shape
+        (same faces), start other initial positions (n, 3); membrane "triangles" (ARAP with trace row),
+        "edges" (calibrated springs) or "none"; bending "isometric", "dihedral", "dihedral_acos" (baseline)
+        or "none".
         """
         if not isinstance(mesh, TriMesh):
-            raise SceneError(f"add_cloth: mesh must be a TriMesh (pl.read_mesh, pl.shapes), not {type(mesh).__name__}")
+            raise SceneError(
+                f"add_cloth: mesh must be a TriMesh (pl.read_mesh, pl.shapes), not {type(mesh).__name__}"
+            )
         if not isinstance(material, Fabric):
             raise SceneError(f"add_cloth: material must be a Fabric, not {type(material).__name__}")
         _choice("membrane", membrane, MEMBRANES)
@@ -186,7 +191,9 @@ class Scene:
         that holds a particle at rest (default: equal to the kinetic one, never smaller).
         """
         if not isinstance(shape, Shape):
-            raise SceneError(f"add_collider: shape must be Plane, Sphere or Cylinder, not {type(shape).__name__}")
+            raise SceneError(
+                f"add_collider: shape must be Plane, Sphere or Cylinder, not {type(shape).__name__}"
+            )
         name = name or f"{type(shape).__name__.lower()} {len(self.colliders)}"
         for key, value in (("friction", friction), ("friction_static", friction_static)):
             if value is not None and not (np.isfinite(value) and value >= 0):
@@ -240,7 +247,9 @@ class Scene:
             raise SceneError(
                 f'cloth "{name}": start must be finite with shape {placed.vertices.shape}, it has {x.shape}'
             )
-        return TriMesh(x, placed.triangles, file_ids=placed.file_ids, uv=placed.uv, name=name, source=placed.source)
+        return TriMesh(
+            x, placed.triangles, file_ids=placed.file_ids, uv=placed.uv, name=name, source=placed.source
+        )
 
 
 def _vector(value: Any, what: str) -> Array:

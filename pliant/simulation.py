@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import viewer
-from .errors import PliantError, ProtocolError, SceneError
+from .errors import PliantError, ProtocolError
 from .io.recording import Part, Recording, Solid
 from .model import Model
 from .progress import Progress
@@ -71,9 +71,11 @@ class Simulation:
         self, scene: Scene, model: Model, solver: Solver | None, dt: float, seed: int, report: str
     ) -> None:
         self.scene = scene
-        self.solver: Solver = XPBD() if solver is None else solver
+        self.solver: Solver = solver if solver is not None else XPBD()
         if not isinstance(self.solver, Solver):
-            raise PliantError(f"solver must follow pliant.solvers.base.Solver; {type(solver).__name__} does not")
+            raise PliantError(
+                f"solver must follow pliant.solvers.base.Solver; {type(solver).__name__} does not"
+            )
         self.dt = float(dt)
         self.report = report
         self.model = model
@@ -158,7 +160,9 @@ class Simulation:
             raise PliantError("run: give either seconds or steps")
         n = round(seconds / self.dt) if seconds is not None else steps
         if n is None or n < 1:
-            raise PliantError(f"run: {seconds if steps is None else steps!r} is not even one step of {self.dt:g} s")
+            raise PliantError(
+                f"run: {seconds if steps is None else steps!r} is not even one step of {self.dt:g} s"
+            )
         return int(n)
 
     def new_recording(self, title: str | None = None, world: int = 0, every: int = 1) -> Recording:
@@ -193,7 +197,7 @@ class Simulation:
         return total / np.where(weight > 0, weight, 1)
 
     def reset(self, worlds: Any = None) -> None:
-        """Bring some worlds (mask, index or indices; default all) back to the start; others keep every bit."""
+        """Bring some worlds (mask, index or indices; default all) to the start; others keep every bit."""
         self.state.reset(worlds)
         self.control.reset(worlds)
         if worlds is None:
@@ -232,7 +236,7 @@ class Simulation:
         arrays |= {f"solver/{k}": a for k, a in getattr(self.workspace, "arrays", dict)().items()}
         head = {"version": SNAPSHOT_VERSION, "protocol": self.protocol.to_dict()}
         with open(path, "wb") as file:
-            np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)
+            np.savez_compressed(file, allow_pickle=False, head=np.array(json.dumps(head)), **arrays)
 
     def load(self, path: str | Path, any_protocol: bool = False) -> None:
         """Restore a snapshot of the same scene.
@@ -258,7 +262,9 @@ def _read_snapshot(path: str | Path) -> tuple[dict[str, Array], dict[str, Any]]:
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise PliantError(f'"{path}" is not a snapshot of Pliant: {error}') from error
     if head.get("version") != SNAPSHOT_VERSION:
-        raise ProtocolError(f'snapshot "{path}" has version {head.get("version")}, this Pliant reads {SNAPSHOT_VERSION}')
+        raise ProtocolError(
+            f'snapshot "{path}" has version {head.get("version")}, this Pliant reads {SNAPSHOT_VERSION}'
+        )
     return arrays, head
 
 

@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 class Colliders(NamedTuple):
-    """kind (K,); data (K, 15): size 3, rotation row by row 9, position 3; mu (2, bodies, K): static, kinetic."""
+    """kind (K,); data (K, 15): size 3, rotation by rows 9, position 3; mu (2, bodies, K): static, kinetic."""
 
     kind: Array
     data: Array
@@ -29,8 +29,8 @@ NEAR, PUSH, DRAG, NORMAL, PAIR_SIZE = 0, 1, 2, 5, 8
 class Contacts(NamedTuple):
     """What detection found: per tile a sorted list of particles near a collider in some lane.
 
-    ids (T, M) particles, n_found (T,); pairs (T, M, K, 8, L): NEAR is 1 where that lane's particle is near that
-    collider; radius (N,) rest distance [m]; body (N,) cloth that a particle belongs to.
+    ids (T, M) particles, n_found (T,); pairs (T, M, K, 8, L): NEAR is 1 where that lane's particle is near
+    that collider; radius (N,) rest distance [m]; body (N,) cloth that a particle belongs to.
     """
 
     ids: Array

@@ -28,7 +28,9 @@ def pull(value: Any, alpha: Any, multiplier: Any) -> Any:
 
 
 @kernel
-def evaluate_one(kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: Any, held: Any, out: Any, g: Any, lanes: Any) -> None:
+def evaluate_one(
+    kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: Any, held: Any, out: Any, g: Any, lanes: Any
+) -> None:
     """One world of :func:`evaluate`."""
     for c in range(ids.shape[0]):
         i = ids[c, 0]
@@ -91,7 +93,9 @@ def evaluate_one(kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: An
 
 
 @kernel(parallel=True)
-def evaluate(kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: Any, held: Any, out: Any, g: Any, lanes: Any) -> None:
+def evaluate(
+    kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: Any, held: Any, out: Any, g: Any, lanes: Any
+) -> None:
     """Values of one law in all worlds, and its share of the energy's gradient.
 
     in   x (W, N, 3, 1), ids (E, c), params (E, p), alpha (W, E, r), force (W, E, r) = lambda/h^2,

@@ -30,7 +30,9 @@ class Rest:
     converged: Array
 
 
-def relax(sim: Simulation, tolerance: float = 1e-5, max_steps: int = 5000, length: float | None = None) -> Rest:
+def relax(
+    sim: Simulation, tolerance: float = 1e-5, max_steps: int = 5000, length: float | None = None
+) -> Rest:
     """Bring every world to rest.
 
     tolerance  two cycles in a row (from one restart to the next) that move no particle by more than

@@ -81,7 +81,7 @@ def dihedral_acos(x0: Vec, x1: Vec, x2: Vec, x3: Vec, rest_angle: Any) -> tuple[
     returned there) and at a full fold: kept only for comparison.
     Source: Müller et al. 2006, Position Based Dynamics, section 4.2 and appendix A.
     """
-    n1, n2, e, length = hinge_frame(x0, x1, x2, x3)
+    n1, n2, e, _ = hinge_frame(x0, x1, x2, x3)
     cosine = dot(n1, n2) * reciprocal(sqrt(dot(n1, n1) * dot(n2, n2)))
     sine = dot(cross(n1, n2), e)
     sign = where(sine > 0.0, 1.0, where(sine < 0.0, -1.0, 0.0))

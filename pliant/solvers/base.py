@@ -7,7 +7,8 @@ in :class:`pliant.Simulation` and in ``pliant.lab.conformance.check_solver``.
 
 from __future__ import annotations
 
-from typing import Any, Protocol as Interface, runtime_checkable
+from typing import Any, runtime_checkable
+from typing import Protocol as Interface
 
 import numpy as np
 
@@ -20,7 +21,10 @@ from ..state import Control, State
 class Solver(Interface):
     """What :class:`pliant.Simulation` needs of a solver."""
 
-    claims: Claims
+    @property
+    def claims(self) -> Claims:
+        """What the solver promises; the conformance suite holds it to each."""
+        ...
 
     def protocol(self, model: Model, dt: float) -> Protocol:
         """The numeric protocol of a run with these parameters."""

@@ -61,7 +61,7 @@ class Laws(NamedTuple):
 
 
 class Gather(NamedTuple):
-    """Jacobi only: corrections (T, S, 3, L) and, per particle, its slots in CSR: start (N + 1,), slots (S,)."""
+    """Jacobi only: corrections (T, S, 3, L) and each particle's slots in CSR: start (N + 1,), slots (S,)."""
 
     out: Array
     start: Array

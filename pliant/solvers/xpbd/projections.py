@@ -47,7 +47,18 @@ def columns(x0: Vec, x1: Vec, x2: Vec, d: Any) -> tuple[Vec, Vec]:
 
 @kernel
 def project_distance(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any,
+    out: Any,
+    x_prev: Any,
+    w: Any,
+    r: Any,
+    lam: Any,
+    soft: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    lanes: Any,
 ) -> None:
     """C = |xi - xj| - L."""
     softness = load(soft, (), lanes)
@@ -89,7 +100,18 @@ def corners(d: Any, c1: Vec, c2: Vec) -> tuple[Vec, Vec, Vec]:
 
 @kernel
 def project_membrane(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any,
+    out: Any,
+    x_prev: Any,
+    w: Any,
+    r: Any,
+    lam: Any,
+    soft: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    lanes: Any,
 ) -> None:
     """Shape and trace rows of the ARAP triangle, solved together: they share all particles."""
     softness = load(soft, (), lanes)
@@ -142,7 +164,18 @@ def project_membrane(
 
 @kernel
 def project_isometric(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any,
+    out: Any,
+    x_prev: Any,
+    w: Any,
+    r: Any,
+    lam: Any,
+    soft: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    lanes: Any,
 ) -> None:
     """Three linear rows with the same gradient."""
     softness = load(soft, (), lanes)
@@ -155,7 +188,12 @@ def project_isometric(
         weight = (1.0 + gamma) * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
         inverse = r.data[c, 0] * reciprocal(weight + alpha_h)
         for m in range(3):
-            p = (load(x, (i, m), lanes), load(x, (j, m), lanes), load(x, (k, m), lanes), load(x, (l, m), lanes))
+            p = (
+                load(x, (i, m), lanes),
+                load(x, (j, m), lanes),
+                load(x, (k, m), lanes),
+                load(x, (l, m), lanes),
+            )
             value = isometric(s, p)
             b = -value
             if gamma > 0:
@@ -176,7 +214,19 @@ def project_isometric(
 
 @kernel
 def project_dihedral(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any, hi: Any, signed: Any, lanes: Any
+    x: Any,
+    out: Any,
+    x_prev: Any,
+    w: Any,
+    r: Any,
+    lam: Any,
+    soft: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    signed: Any,
+    lanes: Any,
 ) -> None:
     """C = theta - theta_0, signed, or the acos baseline."""
     softness = load(soft, (), lanes)
@@ -214,7 +264,19 @@ def project_dihedral(
 
 @kernel
 def project_attachment(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any, hi: Any, targets: Any, lanes: Any
+    x: Any,
+    out: Any,
+    x_prev: Any,
+    w: Any,
+    r: Any,
+    lam: Any,
+    soft: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    targets: Any,
+    lanes: Any,
 ) -> None:
     """C = x - target, three rows."""
     softness = load(soft, (), lanes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -217,7 +218,7 @@ def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
         return ws.tables[key]
     model = ws.model
     n, pins, entries = model.n_particles, len(model.pin_ids), ws.contacts.ids.shape[1]
-    rows = [(stages.SEPARATE, 0, entries, 0, 0)] if entries else []
+    rows: list[tuple[int, ...]] = [(stages.SEPARATE, 0, entries, 0, 0)] if entries else []
     for s in range(solver.substeps):
         rows.append((stages.PREDICT, 0, n, STORE if s == solver.substeps - 1 else 0, s))
         rows.append((stages.PIN, 0, pins, 0, s))
@@ -239,7 +240,7 @@ def _sweep(solver: XPBD, ws: Workspace, flags: int, s: int, by_color: bool) -> l
     rows: list[tuple[int, ...]] = [(stages.CLEAR, 0, slots, 0, s)] if jacobi else []
     for law, block in ws.blocks.items():
         bounds = block.color_start if by_color and not jacobi else [0, len(block)]
-        rows += [(OPERATION[law], a, b, flags, s) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        rows += [(OPERATION[law], a, b, flags, s) for a, b in pairwise(bounds)]
     if jacobi:
         rows.append((stages.COLLECT, 0, ws.model.n_particles, 0, s))
     return rows

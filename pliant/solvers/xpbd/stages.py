@@ -19,7 +19,7 @@ from ...contact.distances import collider_distance
 from ...contact.friction import coulomb, tangential
 from ...laws.vectors import minus, plus
 from ...laws.vectors import times as scaled
-from .arrays import H, INV_DT, INV_H, SLOW, Laws
+from .arrays import INV_DT, INV_H, SLOW, H, Laws
 from .projections import (
     LOAD,
     STORE,
@@ -33,12 +33,22 @@ from .projections import (
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, CLEAR, COLLECT = 0, 1, 2, 3, 4, 5, 6
 DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 10, 11, 12, 13, 14, 15
 SMALLEST_SHARE = 1024
-"""Fewer items than this per thread are not worth a fork and a join (some 10 us, a projection is 20 to 70 ns)."""
+"""Fewer items per thread are not worth a fork and a join: some 10 us, and a projection is 20 to 70 ns."""
 
 
 @kernel
 def predict(
-    x: Any, v: Any, x_prev: Any, v_last: Any, f: Any, p: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any,
+    v: Any,
+    x_prev: Any,
+    v_last: Any,
+    f: Any,
+    p: Any,
+    times: Any,
+    flags: Any,
+    lo: Any,
+    hi: Any,
+    lanes: Any,
 ) -> None:
     """v <- (v + h (g + w f)) / (1 + h k), x <- x + h v. Pinned particles wait for :func:`pin`.
 
@@ -88,7 +98,9 @@ def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: 
 
 
 @kernel
-def collide(x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, flags: Any, lo: Any, hi: Any, lanes: Any) -> None:
+def collide(
+    x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+) -> None:
     """Keep particles outside colliders; friction acts on the displacement since the substep's start."""
     for e in range(lo, min(hi, c.n_found[t])):
         i = c.ids[t, e]
@@ -159,77 +171,89 @@ def collect(x: Any, out: Any, g: Any, lo: Any, hi: Any, lanes: Any) -> None:
 
 
 @kernel
-def run_stage(
-    op: Any, lo: Any, hi: Any, flags: Any, sub: Any, t: Any, p: Any, pins: Any, laws: Any, g: Any, c: Any, col: Any, times: Any, lanes: Any
+def run_law(
+    op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, laws: Any, out: Any, times: Any, lanes: Any
 ) -> None:
+    """Constraints ``lo`` to ``hi`` of one law, on one tile."""
+    x, y, w = p.x[t], p.x_prev[t], p.inv_mass
+    if op == DISTANCE:
+        r = laws.distance
+        project_distance(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == MEMBRANE:
+        r = laws.membrane
+        project_membrane(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == ISOMETRIC:
+        r = laws.isometric
+        project_isometric(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+    elif op == DIHEDRAL:
+        r = laws.dihedral
+        project_dihedral(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, True, lanes)
+    elif op == DIHEDRAL_ACOS:
+        r = laws.dihedral_acos
+        project_dihedral(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, False, lanes)
+    else:
+        r = laws.attachment
+        held = laws.attachment_targets[t]
+        project_attachment(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, held, lanes)
+
+
+@kernel
+def run_stage(
+    row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, laws: Any, g: Any, c: Any, col: Any, times: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
     """Items ``lo`` to ``hi`` of one row of the table, on one tile."""
-    x, v, x_prev, w = p.x[t], p.v[t], p.x_prev[t], p.inv_mass
+    op, flags = row[0], row[3]
+    x, v, x_prev = p.x[t], p.v[t], p.x_prev[t]
     out = x if g.start.shape[0] == 0 else g.out[t]
-    if op == PREDICT:
+    if op >= DISTANCE:
+        run_law(op, lo, hi, flags, t, p, laws, out, times, lanes)
+    elif op == PREDICT:
         predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p, times, flags, lo, hi, lanes)
     elif op == FINISH:
         finish(x, v, x_prev, p, times, lo, hi, lanes)
     elif op == PIN:
-        pin(x, v, pins, t, pins.share[sub], times, lo, hi, lanes)
+        pin(x, v, pins, t, pins.share[row[4]], times, lo, hi, lanes)
     elif op == CONTACT:
         collide(x, x_prev, p, c, t, col, flags, lo, hi, lanes)
     elif op == SEPARATE:
         separate(x, p, c, t, col, lo, hi, lanes)
     elif op == CLEAR:
         clear(out, lo, hi, lanes)
-    elif op == COLLECT:
-        collect(x, out, g, lo, hi, lanes)
-    elif op == DISTANCE:
-        r = laws.distance
-        project_distance(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
-    elif op == MEMBRANE:
-        r = laws.membrane
-        project_membrane(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
-    elif op == ISOMETRIC:
-        r = laws.isometric
-        project_isometric(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
-    elif op == DIHEDRAL:
-        r = laws.dihedral
-        project_dihedral(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, True, lanes)
-    elif op == DIHEDRAL_ACOS:
-        r = laws.dihedral_acos
-        project_dihedral(x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, False, lanes)
     else:
-        r = laws.attachment
-        project_attachment(
-            x, out, x_prev, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, laws.attachment_targets[t], lanes
-        )
+        collect(x, out, g, lo, hi, lanes)
 
 
 @kernel(parallel=True)
 def run_tiles(
-    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any, c: Any,
-    col: Any, times: Any, lanes: Any,
+    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any,
+    c: Any, col: Any, times: Any, lanes: Any,
 ) -> None:  # fmt: skip
     """The whole table on every tile; threads share tiles. ``r0`` ... ``held`` are the fields of Laws."""
     for t in prange(p.x.shape[0]):
         laws = Laws(r0, r1, r2, r3, r4, r5, held)
         for n in range(table.shape[0]):
-            op, lo, hi, flags, sub = table[n, 0], table[n, 1], table[n, 2], table[n, 3], table[n, 4]
-            run_stage(op, lo, hi, flags, sub, np.int64(t), p, pins, laws, g, c, col, times, lanes)
+            row = table[n]
+            run_stage(row, row[1], row[2], np.int64(t), p, pins, laws, g, c, col, times, lanes)
 
 
 @kernel(parallel=True)
 def run_rows(
-    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any, c: Any,
-    col: Any, times: Any, threads: Any, lanes: Any,
+    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any,
+    c: Any, col: Any, times: Any, threads: Any, lanes: Any,
 ) -> None:  # fmt: skip
     """The table row by row; threads share the items of a row where they are many."""
     for n in range(table.shape[0]):
-        op, lo, hi, flags, sub = table[n, 0], table[n, 1], table[n, 2], table[n, 3], table[n, 4]
+        row = table[n]
+        lo, hi = row[1], row[2]
         shares = min(threads, (hi - lo) // SMALLEST_SHARE)
         for t in range(p.x.shape[0]):
             if shares < 2:
                 laws = Laws(r0, r1, r2, r3, r4, r5, held)
-                run_stage(op, lo, hi, flags, sub, t, p, pins, laws, g, c, col, times, lanes)
+                run_stage(row, lo, hi, t, p, pins, laws, g, c, col, times, lanes)
                 continue
             for s in prange(shares):
-                a = lo + (hi - lo) * s // shares
-                b = lo + (hi - lo) * (s + 1) // shares
+                a = np.int64(lo + (hi - lo) * s // shares)
+                b = np.int64(lo + (hi - lo) * (s + 1) // shares)
                 laws = Laws(r0, r1, r2, r3, r4, r5, held)
-                run_stage(op, np.int64(a), np.int64(b), flags, sub, np.int64(t), p, pins, laws, g, c, col, times, lanes)
+                run_stage(row, a, b, np.int64(t), p, pins, laws, g, c, col, times, lanes)

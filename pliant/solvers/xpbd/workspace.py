@@ -95,7 +95,7 @@ class Workspace:
         return Substep(h, self.x_prev, self.v_last, lambda_, self.contact_forces(h))
 
     def contact_forces(self, h: float) -> Array:
-        """Force of the colliders on each particle (W, N, 3) [N] in the last substep: mass times correction/h^2."""
+        """Force of the colliders on each particle (W, N, 3) [N] in the last substep: m correction/h^2."""
         model, c = self.model, self.contacts
         lanes = np.zeros((model.n_tiles, model.n_particles, 3, model.width))
         for t in range(model.n_tiles):
