@@ -60,7 +60,12 @@ def evaluate_items(kind: Any, x: Any, p: Any, value: Any, g: Any, lanes: Any) ->
             continue
         d = load3(x[n], 3, lanes)
         if kind == 2:
-            k4 = (load(p, (n, 0), lanes), load(p, (n, 1), lanes), load(p, (n, 2), lanes), load(p, (n, 3), lanes))
+            k4 = (
+                load(p, (n, 0), lanes),
+                load(p, (n, 1), lanes),
+                load(p, (n, 2), lanes),
+                load(p, (n, 3), lanes),
+            )
             for m in range(3):
                 corners = (load(x, (n, 0, m), lanes), load(x, (n, 1, m), lanes),
                            load(x, (n, 2, m), lanes), load(x, (n, 3, m), lanes))  # fmt: skip
@@ -103,7 +108,9 @@ def out_of_lanes(a: Array, n: int) -> Array:
     return np.moveaxis(a, -1, 1).reshape(-1, *a.shape[1:-1])[:n]
 
 
-def evaluate(law: str, x: Array, params: Array, dtype: Any = "float64", width: int = 16) -> tuple[Array, Array]:
+def evaluate(
+    law: str, x: Array, params: Array, dtype: Any = "float64", width: int = 16
+) -> tuple[Array, Array]:
     """Values (n, r) and gradients (n, r, c, 3) of a law for corners x (n, c, 3) and params (n, p)."""
     n, corners, rows = len(x), LAWS[law].corners, LAWS[law].rows
     assert x.shape[1:] == (corners, 3)
