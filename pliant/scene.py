@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .simulation import Simulation
 
 Array = np.ndarray
+Vector = Sequence[float] | np.ndarray
+"""Three numbers."""
 
 MEMBRANES = ("triangles", "edges", "none")
 BENDINGS = ("isometric", "dihedral", "dihedral_acos", "none")
@@ -114,7 +116,7 @@ class Scene:
     gravity [m/s^2]; air_drag [1/s] slows every particle by ``a = -air_drag v`` (still air).
     """
 
-    def __init__(self, gravity: Sequence[float] = (0.0, 0.0, -9.81), air_drag: float = 0.0) -> None:
+    def __init__(self, gravity: Vector = (0.0, 0.0, -9.81), air_drag: float = 0.0) -> None:
         self.gravity = _vector(gravity, "gravity")
         if not (np.isfinite(air_drag) and air_drag >= 0):
             raise SceneError(f"air_drag is {air_drag!r}, it must be a finite number, at least 0 [1/s]")
@@ -130,14 +132,14 @@ class Scene:
         self,
         mesh: TriMesh,
         material: Fabric,
-        position: Sequence[float] = (0.0, 0.0, 0.0),
+        position: Vector = (0.0, 0.0, 0.0),
         rotation: Any = None,
         pins: Any = (),
         *,
         rest_mesh: TriMesh | None = None,
-        warp_direction: Sequence[float] | None = None,
+        warp_direction: Vector | None = None,
         start: Any = None,
-        velocity: Sequence[float] = (0.0, 0.0, 0.0),
+        velocity: Vector = (0.0, 0.0, 0.0),
         membrane: str = "triangles",
         bending: str = "isometric",
         name: str | None = None,
@@ -179,7 +181,7 @@ class Scene:
     def add_collider(
         self,
         shape: Shape,
-        position: Sequence[float] = (0.0, 0.0, 0.0),
+        position: Vector = (0.0, 0.0, 0.0),
         rotation: Any = None,
         friction: float | None = None,
         friction_static: float | None = None,

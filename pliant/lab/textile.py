@@ -24,6 +24,23 @@ Array = np.ndarray
 
 G = 9.81
 
+ELASTICA = {
+    0.1: (0.99991, 0.0125),
+    0.5: (0.99778, 0.06231),
+    1.0: (0.99125, 0.12347),
+    2.0: (0.96689, 0.23851),
+    5.0: (0.84666, 0.49591),
+    8.0: (0.72442, 0.64063),
+    10.0: (0.65635, 0.7002),
+    20.0: (0.44523, 0.82988),
+    50.0: (0.24501, 0.90792),
+    100.0: (0.15922, 0.93752),
+}
+"""w L^3/B: tip x/L, drop/L of the inextensible heavy elastica (its boundary value problem, solved)."""
+
+CATENARY = {1.01: 0.06145, 1.05: 0.1393, 1.1: 0.2003, 1.25: 0.3318, 1.5: 0.50263, 2.0: 0.79639}
+"""S/D: sag/D of the catenary, from S = 2 a sinh(D/2a), sag = a (cosh(D/2a) - 1)."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -254,3 +271,25 @@ def _ribbed(model: Model, law: str) -> Model:
     across = np.ptp(model.x_rest[block.ids[:, :2], 0], axis=1) < 1e-9 * np.ptp(model.x_rest[:, 0])
     compliance = np.where(across[:, None], block.compliance, 0.0)
     return replace(model, blocks={**model.blocks, law: replace(block, compliance=compliance)})
+
+
+def main() -> None:
+    """Print every experiment beside its closed form: ``python -m pliant.lab.textile``."""
+    strain = 0.2 * G / 2 / 1000
+    rows: list[tuple[str, Measured, Measured, list[list[float]]]] = []
+    pair = converged_pair(lambda s: tensile_strip([0.0, 0.3], s, cells=(16, 4)), 60)
+    rows.append(("T01, T02 tensile strip: extension [m], contraction", *pair, [[2e-3, 0.0], [2e-3, 0.3]]))
+    pair = converged_pair(lambda s: hanging_strip([0.0, 0.01], s), 100)
+    rows.append(("T03, T04 hanging strip: extension [m]", *pair, [[strain], [strain + 0.01 * G / 50]]))
+    pair = converged_pair(lambda s: heavy_elastica(list(ELASTICA), s, elements=20), 200)
+    rows.append(("B04 heavy elastica: tip x/L, drop/L", *pair, [list(v) for v in ELASTICA.values()]))
+    pair = converged_pair(lambda s: catenary(list(CATENARY), s), 100)
+    rows.append(("K01 catenary: sag/D", *pair, [[v] for v in CATENARY.values()]))
+    for title, coarse, fine, exact in rows:
+        print(f"{title} (exact | measured | with half the substeps)")
+        for columns in zip(exact, fine.readings, coarse.readings, strict=True):
+            print("    " + " | ".join(" ".join(f"{v:10.5g}" for v in numbers) for numbers in columns))
+
+
+if __name__ == "__main__":
+    main()
