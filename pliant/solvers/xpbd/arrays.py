@@ -37,9 +37,10 @@ class Pins(NamedTuple):
 class Rows(NamedTuple):
     """Constraints of one law, with ``c`` corners, ``r`` rows and ``p`` parameters.
 
-    ids (E, 2 c): particles read, then rows of ``out`` written; data (E, 2 + r + p): relax (the share of each
-    correction that is applied), tau (damping time), compliance of the rows, parameters of the law;
-    lambda_ (T, E, r, L); softness (T, L): factor on the compliance of each world.
+    ids (E, 2 c): particles read, then rows of ``out`` written; data (E, 3 + r + p): relax (factor on the
+    change of a multiplier), crowd (factor on its weight: 1 for Gauss-Seidel, for Jacobi the largest number
+    of constraints around one of its particles), tau (damping time), compliance of the rows, parameters of
+    the law; lambda_ (T, E, r, L); softness (T, L): factor on the compliance of each world.
     """
 
     ids: Array

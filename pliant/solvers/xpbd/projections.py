@@ -29,9 +29,10 @@ LOAD, STORE = 1, 2
 def change(c: Any, c_prev: Any, weight: Any, alpha_h: Any, gamma: Any, lambda_: Any) -> Any:
     """Change of the multiplier of one row.
 
-    ``(-C - alpha~ lambda - gamma (C - C_n)) / ((1 + gamma) weight + alpha~)``, ``weight = sum w |grad C|^2``,
-    ``gamma = tau/h``; 0 where the denominator is 0. ``C_n`` is the value at the start of the substep: unlike
-    ``grad C . (x - x_n)`` the difference vanishes for every rigid motion.
+    ``(-C - alpha~ lambda - gamma (C - C_n)) / ((1 + gamma) weight + alpha~)``, ``gamma = tau/h``; 0 where the
+    denominator is 0. ``weight = sum w |grad C|^2``, times the crowd for Jacobi (see ``Rows``). ``C_n`` is the
+    value at the start of the substep: unlike ``grad C . (x - x_n)`` the difference vanishes for every rigid
+    motion.
     """
     numerator = -c - alpha_h * lambda_ - gamma * (c - c_prev)
     return numerator * reciprocal((1.0 + gamma) * weight + alpha_h)
@@ -65,16 +66,16 @@ def project_distance(
     for c in range(lo, hi):
         i, j = r.ids[c, 0], r.ids[c, 1]
         wi, wj = w[i], w[j]
-        alpha_h = r.data[c, 2] * times[INV_H2] * softness
-        gamma = r.data[c, 1] * times[INV_H]
-        value, n = distance(load3(x, i, lanes), load3(x, j, lanes), r.data[c, 3])
+        alpha_h = r.data[c, 3] * times[INV_H2] * softness
+        gamma = r.data[c, 2] * times[INV_H]
+        value, n = distance(load3(x, i, lanes), load3(x, j, lanes), r.data[c, 4])
         before = value
         if gamma > 0:
-            before, _ = distance(load3(x_prev, i, lanes), load3(x_prev, j, lanes), r.data[c, 3])
+            before, _ = distance(load3(x_prev, i, lanes), load3(x_prev, j, lanes), r.data[c, 4])
         old = softness * 0.0
         if flags & LOAD:
             old = load(lam, (c, 0), lanes)
-        step = r.data[c, 0] * change(value, before, (wi + wj) * dot(n, n), alpha_h, gamma, old)
+        step = r.data[c, 0] * change(value, before, r.data[c, 1] * (wi + wj) * dot(n, n), alpha_h, gamma, old)
         if flags & STORE:
             store(lam, (c, 0), old + step, lanes)
         add3(out, r.ids[c, 2], wi * step, n, lanes)
@@ -118,8 +119,8 @@ def project_membrane(
     for c in range(lo, hi):
         i, j, k = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2]
         wi, wj, wk = w[i], w[j], w[k]
-        d = (r.data[c, 4], r.data[c, 5], r.data[c, 6], r.data[c, 7])
-        gamma = r.data[c, 1] * times[INV_H]
+        d = (r.data[c, 5], r.data[c, 6], r.data[c, 7], r.data[c, 8])
+        gamma = r.data[c, 2] * times[INV_H]
         f1, f2 = columns(load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), d)
         shape, s1, s2, trace, t1, t2 = arap_triangle(f1, f2)
         shape_prev, trace_prev = shape, trace
@@ -132,15 +133,16 @@ def project_membrane(
         if flags & LOAD:
             old1 = load(lam, (c, 0), lanes)
             old2 = load(lam, (c, 1), lanes)
-        alpha1 = r.data[c, 2] * times[INV_H2] * softness
-        a11 = (1.0 + gamma) * (wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk)) + alpha1
+        alpha1 = r.data[c, 3] * times[INV_H2] * softness
+        crowd = r.data[c, 1] * (1.0 + gamma)
+        a11 = crowd * (wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk)) + alpha1
         b1 = -shape - alpha1 * old1 - gamma * (shape - shape_prev)
         relax = r.data[c, 0]
-        if r.data[c, 3] < np.inf:
+        if r.data[c, 4] < np.inf:
             hi_, hj, hk = corners(d, t1, t2)
-            alpha2 = r.data[c, 3] * times[INV_H2] * softness
-            a22 = (1.0 + gamma) * (wi * dot(hi_, hi_) + wj * dot(hj, hj) + wk * dot(hk, hk)) + alpha2
-            a12 = (1.0 + gamma) * (wi * dot(gi, hi_) + wj * dot(gj, hj) + wk * dot(gk, hk))
+            alpha2 = r.data[c, 4] * times[INV_H2] * softness
+            a22 = crowd * (wi * dot(hi_, hi_) + wj * dot(hj, hj) + wk * dot(hk, hk)) + alpha2
+            a12 = crowd * (wi * dot(gi, hi_) + wj * dot(gj, hj) + wk * dot(gk, hk))
             b2 = -trace - alpha2 * old2 - gamma * (trace - trace_prev)
             y1, y2 = solve_rows(a11, a12, a22, b1, b2)
             y1 = relax * y1
@@ -181,11 +183,11 @@ def project_isometric(
     softness = load(soft, (), lanes)
     for c in range(lo, hi):
         i, j, k, l = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2], r.ids[c, 3]
-        s = (r.data[c, 5], r.data[c, 6], r.data[c, 7], r.data[c, 8])
+        s = (r.data[c, 6], r.data[c, 7], r.data[c, 8], r.data[c, 9])
         wi, wj, wk, wl = w[i] * s[0], w[j] * s[1], w[k] * s[2], w[l] * s[3]
-        alpha_h = r.data[c, 2] * times[INV_H2] * softness
-        gamma = r.data[c, 1] * times[INV_H]
-        weight = (1.0 + gamma) * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
+        alpha_h = r.data[c, 3] * times[INV_H2] * softness
+        gamma = r.data[c, 2] * times[INV_H]
+        weight = r.data[c, 1] * (1.0 + gamma) * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
         inverse = r.data[c, 0] * reciprocal(weight + alpha_h)
         for m in range(3):
             p = (
@@ -233,8 +235,8 @@ def project_dihedral(
     for c in range(lo, hi):
         i, j, k, l = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2], r.ids[c, 3]
         wi, wj, wk, wl = w[i], w[j], w[k], w[l]
-        rest = r.data[c, 3]
-        gamma = r.data[c, 1] * times[INV_H]
+        rest = r.data[c, 4]
+        gamma = r.data[c, 2] * times[INV_H]
         xi, xj, xk, xl = load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), load3(x, l, lanes)
         if signed:
             value, gi, gj, gk, gl = dihedral(xi, xj, xk, xl, rest)
@@ -249,7 +251,8 @@ def project_dihedral(
             else:
                 before, _, _, _, _ = dihedral_acos(pi, pj, pk, pl, rest)
         weight = wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk) + wl * dot(gl, gl)
-        alpha_h = r.data[c, 2] * times[INV_H2] * softness
+        weight = r.data[c, 1] * weight
+        alpha_h = r.data[c, 3] * times[INV_H2] * softness
         old = softness * 0.0
         if flags & LOAD:
             old = load(lam, (c, 0), lanes)
@@ -282,8 +285,8 @@ def project_attachment(
     softness = load(soft, (), lanes)
     for c in range(lo, hi):
         i = r.ids[c, 0]
-        alpha_h = r.data[c, 2] * times[INV_H2] * softness
-        gamma = r.data[c, 1] * times[INV_H]
+        alpha_h = r.data[c, 3] * times[INV_H2] * softness
+        gamma = r.data[c, 2] * times[INV_H]
         p = load3(targets, c, lanes)
         value = attachment(load3(x, i, lanes), p)
         before = attachment(load3(x_prev, i, lanes), p)
@@ -291,7 +294,7 @@ def project_attachment(
             old = softness * 0.0
             if flags & LOAD:
                 old = load(lam, (c, m), lanes)
-            step = r.data[c, 0] * change(value[m], before[m], w[i], alpha_h, gamma, old)
+            step = r.data[c, 0] * change(value[m], before[m], r.data[c, 1] * w[i], alpha_h, gamma, old)
             if flags & STORE:
                 store(lam, (c, m), old + step, lanes)
             add(out, (r.ids[c, 1], m), w[i] * step, lanes)

@@ -36,8 +36,9 @@ class XPBD:
     iterations  sweeps over all constraints per substep; 1 is Small Steps
     order       "colored" Gauss-Seidel in the stored order (default; threads inside a colour),
                 "sequential" Gauss-Seidel in the order constraints were added (the correctness baseline),
-                "jacobi" all constraints from the same positions; each multiplier's change is divided by the
-                largest number of constraints around one of its particles, so that it never overshoots
+                "jacobi" all constraints from the same positions; the weight sum w |grad C|^2 of each is
+                multiplied by the largest number of constraints around one of its particles, so that the
+                sum of all corrections never overshoots and the answer for h -> 0 is the same
     relaxation  factor on every multiplier's change, hence on positions too (over- or under-relaxation)
 
     Static answers approach those of the energy as h -> 0 or iterations grow; one constraint alone is exact
@@ -74,9 +75,9 @@ class XPBD:
         """The numeric protocol of a run with these parameters."""
         return Protocol(
             solver=type(self).__name__,
-            dt=dt,
-            substeps=self.substeps,
-            iterations=self.iterations,
+            dt=float(dt),
+            substeps=int(self.substeps),
+            iterations=int(self.iterations),
             order=self.order,
             multiplier_reset="substep",
             dtype=str(model.dtype),

@@ -134,12 +134,12 @@ def _all_rows(
         b = blocks.get(law)
         out[law] = _rows(law, b, model, rigid)
         if b is not None:
-            relax, slots = np.full(len(b), relaxation), b.ids
+            slots = b.ids
             if order == "jacobi":
-                relax = relaxation / touches[b.ids].max(axis=1)
+                out[law].data[:, 1] = touches[b.ids].max(axis=1)
                 slots = first + np.arange(b.ids.size).reshape(b.ids.shape)
                 first += b.ids.size
-            out[law].data[:, 0] = relax
+            out[law].data[:, 0] = relaxation
             out[law].ids[:, b.ids.shape[1] :] = slots
     return out
 
@@ -152,7 +152,7 @@ def _rows(law: str, block: Block | None, model: Model, rigid: bool) -> Rows:
     tau = np.zeros(0) if block is None else block.damping_time
     if rigid:
         alpha, tau = np.where(np.isfinite(alpha), 0.0, np.inf), np.zeros_like(tau)
-    data = np.concatenate([np.ones((n, 1)), tau[:, None], alpha, params], axis=1)
+    data = np.concatenate([np.ones((n, 2)), tau[:, None], alpha, params], axis=1)
     return Rows(
         np.concatenate([ids, ids], axis=1),
         np.ascontiguousarray(data, f),
