@@ -1,0 +1,118 @@
+"""The command line: ``pliant demo | run | info``.
+
+Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which), 2 wrong
+usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made so far had been written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from pliant import __version__
+from pliant.errors import PliantError
+
+OK, ERROR, USAGE, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns its exit code."""
+    parser = make_parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return USAGE
+    if getattr(args, "quiet", False):
+        os.environ["PLIANT_QUIET"] = "1"
+    try:
+        return int(import_module(f".{args.command}", __name__).run(args))
+    except PliantError as error:
+        return complain(str(error), ERROR)
+    except KeyboardInterrupt:
+        return complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:  # `pliant info | head`: not ours to complain about
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ERROR
+
+
+def complain(text: str, code: int) -> int:
+    """One line on stderr, whatever ``--quiet`` says; returns the exit code."""
+    sys.stderr.write(f"pliant: {text}\n")
+    return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """What ``pliant --help`` describes."""
+    parser = argparse.ArgumentParser(
+        prog="pliant",
+        description="Cloth and soft bodies in Python, in SI units.",
+        epilog="Exit codes: 0 fine, 1 error, 2 wrong usage, 3 a world became non-finite, 130 Ctrl-C.",
+    )
+    parser.add_argument("--version", action="version", version=f"pliant {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    _add_demo(commands)
+    _add_run(commands)
+    info = commands.add_parser("info", help="versions, caches, threads and extras", description=INFO)
+    info.add_argument("--json", action="store_true", help="print JSON")
+    return parser
+
+
+INFO = "Which Pliant, Python and packages are in use, where compiled kernels are kept, what is missing."
+DEMO = """Drape a round cotton tablecloth over a round table and let its edge fall free. Leaves drape.html
+(open it in a browser: turn, play, scrub), drape.png (a contact sheet) and report.json (protocol, material,
+residuals, energies, times)."""
+RUN = """Simulate a scene file (docs/scene-files.md lists what it may say). Options given here win over the
+file's own."""
+
+
+def _add_demo(commands: argparse._SubParsersAction) -> None:
+    demo = commands.add_parser("demo", help="drape a tablecloth", description=DEMO)
+    demo.add_argument("--out", metavar="DIR", default=".", help="folder for the results (default: here)")
+    demo.add_argument("--seconds", type=_positive, metavar="S", help="simulated time [s] (default: 4)")
+    demo.add_argument("--quick", action="store_true", help="a coarse mesh for half a second")
+    _add_talk(demo)
+
+
+def _add_run(commands: argparse._SubParsersAction) -> None:
+    run = commands.add_parser("run", help="run a scene file", description=RUN)
+    run.add_argument("scene", metavar="SCENE.toml", help="the scene file")
+    run.add_argument("--solver", choices=("xpbd", "pbd"), help="another solver than the file's")
+    run.add_argument(
+        "--out",
+        metavar="FILE",
+        action="append",
+        help="what to write: .html (a page to turn and play), .png (a contact sheet), .npz (the data), .json "
+        "(the report); may be given several times (default: the file's output, else SCENE.html and .png)",
+    )
+    run.add_argument(
+        "--seconds", type=_positive, metavar="S", help="time to simulate, from the snapshot on [s]"
+    )
+    run.add_argument("--worlds", type=_count, metavar="W", help="copies of the scene")
+    run.add_argument("--world", type=int, metavar="I", default=0, help="the copy to record (default: 0)")
+    run.add_argument("--dtype", choices=("float64", "float32"), help="precision")
+    run.add_argument("--threads", type=_count, metavar="N", help="threads (default: the cores)")
+    run.add_argument("--save", metavar="FILE.npz", help="write a snapshot at the end")
+    run.add_argument("--resume", metavar="FILE.npz", help="start from a snapshot of the same scene")
+    _add_talk(run)
+
+
+def _add_talk(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print the report as JSON")
+    command.add_argument("--quiet", action="store_true", help="no progress, no notices")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number greater than 0")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
+    return value
