@@ -17,7 +17,7 @@ from pliant.cli.report import Sampler, crossings_text, failed_worlds, json_text,
 from pliant.diagnostics.drape import drape_coefficient, shadow_area
 from pliant.errors import PliantError
 from pliant.geometry import shapes
-from pliant.geometry.colliders import Cylinder
+from pliant.geometry.colliders import Cylinder, Plane
 from pliant.materials import fabrics
 from pliant.scene import Scene
 from pliant.simulation import Simulation
@@ -54,8 +54,8 @@ QUICK = Size(edge=0.05, substeps=20, seconds=0.5)
 class Table(Cylinder):
     """A table top under felt: the cloth lies on the felt, the pictures show the wood.
 
-    Contact is found at the cloth's vertices, and between them its flat triangles cut up to 2 mm into a round
-    rim; the felt (3 mm) is where they do.
+    Contact is found at the cloth's vertices, and between them its flat triangles cut up to 2.6 mm (edges of
+    29 mm, a rim of 40 mm) into a round rim; the felt (3 mm) is where they do.
     """
 
     felt: float = FELT
@@ -77,6 +77,7 @@ def make_scene(edge: float) -> Scene:
     leg = TABLE_HEIGHT - 0.5 * TOP
     scene.add_collider(Cylinder(0.04, leg), (0, 0, 0.5 * leg), name="leg")
     scene.add_collider(Cylinder(0.24, 0.03, 0.01), (0, 0, 0.015), name="foot")
+    scene.add_collider(Plane(), name="floor")
     return scene
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
+from documents import code_blocks
 
 from pliant.errors import SceneFileError
 from pliant.geometry import shapes
@@ -336,6 +337,14 @@ def test_the_mistake_of_a_mesh_file_is_passed_on(tmp_path: Path) -> None:
 
 def test_the_page_lists_every_key() -> None:
     page = (ROOT / "docs" / "scene-files.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"`([a-z_]+)`", page))
+    listed = set(re.findall(r"`\[*([a-z_]+)\b", page))
     known = {key for keys in (*KEYS.values(), *SHAPES.values(), *COLLIDERS.values(), BOX) for key in keys}
     assert known - listed == set()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/scene-files.md"])
+def test_scene_files_in_the_pages_load(page: str, tmp_path: Path) -> None:
+    blocks = [b.text for b in code_blocks((ROOT / page).read_text(encoding="utf-8")) if b.language == "toml"]
+    assert blocks
+    for text in blocks:
+        assert scene(tmp_path, text).scene.n_particles > 100
