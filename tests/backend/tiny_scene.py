@@ -17,13 +17,14 @@ CASES = [
     (bending, membrane, order, worlds, dtype)
     for bending, membrane, order in (
         ("isometric", "triangles", "colored"),
+        ("isometric", "triangles", "jacobi"),
         ("dihedral", "triangles", "sequential"),
         ("dihedral_acos", "edges", "jacobi"),
     )
     for worlds in (1, 3)
     for dtype in ("float64", "float32")
 ]
-STEPS = 2
+STEPS = 1
 
 
 def simulate(bending: str, membrane: str, order: str, worlds: int, dtype: str) -> dict[str, np.ndarray]:
