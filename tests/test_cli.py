@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT
 
 from pliant import __version__
-from pliant.cli import main
+from pliant.cli import info, machine, main
 from pliant.cli.report import json_text, status_words
 from pliant.io.recording import Recording
 from pliant.protocol import Status
@@ -107,6 +107,18 @@ def test_info(capsys: pytest.CaptureFixture) -> None:
     assert facts["versions"]["numpy"] == np.__version__
     assert Path(facts["kernel cache"]["folder"]).is_dir()
     assert facts["threads"]["layer"] in ("tbb", "omp", "workqueue")
+
+
+def test_extras_are_read_from_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = ["numpy>=2.0", 'numba>=0.61; extra == "speed"', "nothing-like-it<2; extra == 'x'"]
+    needs.append('pliant[x]; extra == "all"')
+    monkeypatch.setattr(machine.metadata, "requires", lambda name: needs)
+    found = machine.extras()
+    assert set(found) == {"speed", "x"}
+    assert found["speed"]["numba"]
+    assert found["x"] == {"nothing-like-it": None}
+    text = info.text({**info.collect(), "extras": found})
+    assert 'nothing-like-it MISSING   (pip install "pliant[x]")' in text
 
 
 # ---- demo
