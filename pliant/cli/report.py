@@ -88,7 +88,7 @@ def run_report(sim: Simulation, sampler: Sampler) -> dict[str, Any]:
         "last_step": last,
         "samples": sampler.samples,
         "largest_penetration": sampler.deepest,
-        "status_on_the_way": status_words(sampler.status),
+        "status_on_the_way": status_words(sampler.status & ~int(Status.CONTACT_GREW)),
         "self_intersections": {
             "at_the_end": crossings[-1],
             "largest_sample": max(crossings),
