@@ -34,6 +34,9 @@ _HOMES = {
     "Cylinder": "geometry.colliders",
     "read_mesh": "io.meshes",
     "Recording": "io.recording",
+    "load_scene": "io.scenes",
+    "SceneFile": "io.scenes",
+    "self_intersections": "diagnostics.intersections",
     "set_threads": "backend.threads",
     "get_threads": "backend.threads",
     "PliantError": "errors",
@@ -49,6 +52,7 @@ _MODULES = {"shapes": "geometry.shapes"}
 __all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]
 
 if TYPE_CHECKING:
+    from .diagnostics.intersections import self_intersections
     from .errors import (
         MeshError,
         MissingExtraError,
@@ -63,6 +67,7 @@ if TYPE_CHECKING:
     from .geometry.mesh import TriMesh
     from .io.meshes import read_mesh
     from .io.recording import Recording
+    from .io.scenes import SceneFile, load_scene
     from .materials import Fabric, fabrics
     from .model import Model
     from .protocol import Claims, Protocol, Status, StepInfo

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import viewer
+from .backend.notice import notice
 from .errors import PliantError, ProtocolError
 from .io.recording import Part, Recording, Solid
 from .model import Model
@@ -151,6 +152,8 @@ class Simulation:
             if recording is not None:
                 recording.meta["report"] = self.info.to_dict() if self.info else {}
                 for path in paths:
+                    if progress:
+                        notice(f"writing {path}")
                     viewer.write(recording, path)
         assert self.info is not None
         return self.info

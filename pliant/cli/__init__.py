@@ -1,4 +1,4 @@
-"""The command line: ``pliant demo | run | info``.
+"""The command line: ``pliant demo | run | lab | bench | info``.
 
 Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which), 2 wrong
 usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made so far had been written.
@@ -55,6 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add_demo(commands)
     _add_run(commands)
+    _add_long_runs(commands)
     info = commands.add_parser("info", help="versions, caches, threads and extras", description=INFO)
     info.add_argument("--json", action="store_true", help="print JSON")
     return parser
@@ -66,6 +67,23 @@ DEMO = """Drape a round cotton tablecloth over a round table and let its edge fa
 residuals, energies, times)."""
 RUN = """Simulate a scene file (docs/scene-files.md lists what it may say). Options given here win over the
 file's own."""
+
+
+def _add_long_runs(commands: argparse._SubParsersAction) -> None:
+    from pliant.cli.bench import WORKLOADS
+    from pliant.cli.lab import EXPERIMENTS
+
+    lab = commands.add_parser(
+        "lab",
+        help="experiments against closed forms",
+        description="; ".join(map(": ".join, EXPERIMENTS.items())),
+    )
+    lab.add_argument("experiment", choices=tuple(EXPERIMENTS), help="which one")
+    bench = commands.add_parser(
+        "bench", help="benchmarks", description="; ".join(map(": ".join, WORKLOADS.items()))
+    )
+    bench.add_argument("workload", choices=tuple(WORKLOADS), help="which one")
+    bench.add_argument("arguments", nargs=argparse.REMAINDER, help="the workload's own arguments")
 
 
 def _add_demo(commands: argparse._SubParsersAction) -> None:

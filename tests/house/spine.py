@@ -10,8 +10,8 @@ from pathlib import Path
 # The order in which data flows. A module imports from its own entry and from those before it, no others.
 SPINE = (
     "errors", "backend", "geometry", "materials", "laws", "protocol", "state", "model", "build", "scene",
-    "contact",
-    "linear", "diagnostics", "solvers", "io", "viewer", "progress", "simulation", "lab", "bench", "batch", "learn", "cli",
+    "contact", "linear", "diagnostics", "solvers", "io", "viewer", "progress", "simulation", "lab", "bench",
+    "batch", "learn", "cli",
 )  # fmt: skip
 
 

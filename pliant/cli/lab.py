@@ -1,0 +1,27 @@
+"""``pliant lab``: experiments that print what they measured beside what is right."""
+
+from __future__ import annotations
+
+import argparse
+
+from pliant.cli import ERROR, OK
+
+EXPERIMENTS = {
+    "textile": "strips, the heavy elastica and the catenary against closed forms (some minutes)",
+    "conformance": "the rules that every solver must keep, for XPBD (some minutes)",
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run one experiment."""
+    if args.experiment == "textile":
+        from pliant.lab import textile
+
+        textile.main()
+        return OK
+    from pliant.lab.conformance import check_solver
+    from pliant.solvers.xpbd.solver import XPBD
+
+    report = check_solver(XPBD())
+    print(report)
+    return OK if report.ok else ERROR
