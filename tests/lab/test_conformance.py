@@ -241,6 +241,8 @@ plant("wasteful", "nothing_large_is_made", step=after(waste))
 def test_a_planted_fault_is_found(name: str) -> None:
     solver, rows = FAULTS[name]
     report = check_solver(solver, **ONE, names=rows)
+    if name == "counts threads" and report.count("skipped"):
+        pytest.skip(report.rows[0].finding.skipped)
     assert {r.name for r in report.failures} == set(rows), f"{report}"
     with pytest.raises(SolverError, match=rows[0]):
         report.raise_on_failure()
