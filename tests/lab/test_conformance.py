@@ -283,8 +283,6 @@ def test_a_strangers_solver_runs_through() -> None:
     assert "its only budgets" in next(r.finding.note for r in report.rows if r.name == "hung_weight")
     assert report.count("not claimed") > 2  # it does not claim to be deterministic
     assert "angular_momentum" in [r.name for r in report.rows if r.outcome == "skipped"]  # 4 substeps, fixed
-        "angular_momentum"
-    ]  # 4 substeps, fixed
 
 
 def test_an_error_inside_a_row_makes_it_fail() -> None:
