@@ -175,10 +175,12 @@ class Control:
 
     def set_force(self, f: Any, worlds: Any = None) -> None:
         """External force on every particle, broadcast to (W', N, 3) [N]; kept until changed."""
-        if self.f_ext.shape[1] == 0:
+        into = self.f_ext
+        if into.shape[1] == 0:
             shape = (self.model.n_tiles, self.model.n_particles, 3, self.model.width)
-            self.f_ext = np.zeros(shape, self.model.dtype)
-        _write(self.f_ext, f, world_ids(worlds, self.model), self.model, "set_force")
+            into = np.zeros(shape, self.model.dtype)
+        _write(into, f, world_ids(worlds, self.model), self.model, "set_force")
+        self.f_ext = into
 
     def set_scale(self, law: str, factor: Any, worlds: Any = None) -> None:
         """Multiply the stiffness of a law by a factor per world (W',), > 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -70,6 +70,8 @@ class XPBD:
             raise SolverError(f'XPBD: order "{self.order}" is unknown; choose one of {", ".join(ORDERS)}')
         if not 0 < self.relaxation < 2:
             raise SolverError(f"XPBD: relaxation is {self.relaxation!r}, it must lie between 0 and 2")
+        if self.relaxation != 1:  # one sweep then leaves a share of each constraint unsolved
+            object.__setattr__(self, "claims", replace(self.claims, single_constraint_static=False))
 
     def protocol(self, model: Model, dt: float) -> Protocol:
         """The numeric protocol of a run with these parameters."""
@@ -198,7 +200,7 @@ def run(solver: XPBD, model: Model, state: State, control: Control, ws: Workspac
     by_tile = model.n_tiles >= threads or not ws.worth_sharing(solver.order)
     table = step_table(solver, ws, by_color=not by_tile)
     arrays = (
-        ws.particles(state, control),
+        ws.particles(state, control, dt / solver.substeps),
         ws.pins(control, solver.substeps),
         *ws.laws(control),
         ws.gather,

@@ -175,7 +175,7 @@ def run_law(
     op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, laws: Any, out: Any, times: Any, lanes: Any
 ) -> None:
     """Constraints ``lo`` to ``hi`` of one law, on one tile."""
-    x, y, w = p.x[t], p.x_prev[t], p.inv_mass
+    x, y, w = p.x[t], p.x_prev[t], p.mobility
     if op == DISTANCE:
         r = laws.distance
         project_distance(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
