@@ -34,6 +34,19 @@ def test_no_configuration_however_collapsed_gives_nan(law: str, pool: str, dtype
     assert np.isfinite(g).all()
 
 
+@pytest.mark.parametrize("law", ["dihedral", "dihedral_acos"])
+@pytest.mark.parametrize("size", [1e-18, 1e-19, 1e-20, 1e-21, 1e-22])
+def test_an_area_whose_square_is_almost_nothing_gives_no_infinite_gradient(size: float, law: str) -> None:
+    """In float32 its reciprocal is just within range, and may leave it when multiplied with the edge."""
+    base = np.array([[-1.0, 1.0, -1.0], [1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [1.0, 0.3, 0.7]])
+    scale = np.random.default_rng(4).uniform(0.5, 1.5, (4000, 1, 1))
+    x = np.tile(base, (4000, 1, 1)) * scale
+    x[:, [0, 2]] *= size  # the first triangle: an edge of length 1 and next to no height
+    value, g = evaluate(law, x, np.zeros((4000, 1)), "float32")
+    assert np.isfinite(value).all()
+    assert np.isfinite(g).all()
+
+
 @pytest.mark.parametrize("dtype", PRECISIONS)
 def test_coincident_ends_have_no_direction(dtype: str) -> None:
     x = np.broadcast_to([0.1, -0.3, 0.7], (4, 2, 3))
