@@ -83,8 +83,8 @@ class Block:
 class ColliderSet:
     """Analytic colliders as arrays, one row each.
 
-    kind (K,) and size (K, 4) [m]: see contact/distances.py; frame (K, 3, 3): the shape's axes in the collider's
-    own frame; rotation (K, 3, 3), position (K, 3) [m]: where the collider starts;
+    kind (K,) and size (K, 4) [m]: see contact/distances.py; frame (K, 3, 3): the shape's axes in the
+    collider's own frame; rotation (K, 3, 3), position (K, 3) [m]: where the collider starts;
     mu_static, mu_kinetic (n_bodies, K): friction of each body against each collider.
     """
 

@@ -18,8 +18,8 @@ Array = np.ndarray
 
 SIZE, TURN, PLACE, SHIFT, SPIN, COLLIDER_SIZE = 0, 4, 13, 16, 19, 22
 """Places in ``Colliders.data``: size (4), rotation by rows (9), position (3), and the displacement of the
-surface over the substep that ends here: ``shift + spin x (point - position)`` (3 and 3). Row 0, where the step
-starts, has the length of the way and the angle turned over the whole step in SHIFT and SPIN instead."""
+surface over the substep that ends here: ``shift + spin x (point - position)`` (3 and 3). Row 0, where the
+step starts, has the length of the way and the angle turned over the whole step in SHIFT and SPIN instead."""
 
 
 class Colliders(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import kernel, prange
-from ..backend.lanes import any_lane, both, load, load3, maximum, sqrt, store, where
+from ..backend.lanes import any_lane, both, load, load3, maximum, splat, sqrt, store, where
 from ..laws.vectors import cross, dot, minus
 from .arrays import NEAR, PLACE, SHIFT, SIZE, SPIN, TURN
 from .distances import collider_distance
@@ -47,7 +47,7 @@ def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: A
     """
     n = 0
     capacity = c.ids.shape[1]
-    deep = load(deepest, (t,), lanes) * 0.0
+    deep = splat(deepest, 0.0, lanes)
     for i in range(x.shape[0]):
         here = load3(x, i, lanes)
         speed = load3(v, i, lanes)
@@ -82,7 +82,7 @@ def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: An
 @kernel
 def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
     """One tile of :func:`survey`."""
-    finite = load(out, (t, 0), lanes) * 0.0
+    finite = splat(out, 0.0, lanes)
     touching = finite
     deep = finite
     missed = finite

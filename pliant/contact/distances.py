@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..backend.lanes import maximum, minimum, sqrt, where
+from ..backend.lanes import both, maximum, minimum, sqrt, where
 from ..laws.scalars import reciprocal
 from ..laws.vectors import Vec, dot
 

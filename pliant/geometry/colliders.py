@@ -132,7 +132,9 @@ class Box:
             return v, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
         t = np.concatenate([np.linspace(0, np.pi / 2, 9), np.linspace(np.pi / 2, np.pi, 9)])
         v, faces = revolved(self.rounding * np.stack([np.sin(t), np.cos(t)], axis=1), 32)
-        angle = (np.arange(len(v)) % 32 + 0.5) * (2 * np.pi / 32)  # half a step off the axes: no vertex on them
+        angle = (np.arange(len(v)) % 32 + 0.5) * (
+            2 * np.pi / 32
+        )  # half a step off the axes: no vertex on them
         radius = np.linalg.norm(v[:, :2], axis=1)
         v[:, 0], v[:, 1] = radius * np.cos(angle), radius * np.sin(angle)
         upper = np.repeat(np.arange(18) < 9, 32)

@@ -1,7 +1,7 @@
 """Prescribed motion of colliders and frames: where something is at a time.
 
-A motion is anything that is called with a time [s] and returns ``(position, rotation)``: a point (3,) [m] and a
-3 x 3 matrix. The ones here are plain data; a function of your own serves as well.
+A motion is anything that is called with a time [s] and returns ``(position, rotation)``: a point (3,) [m]
+and a 3 x 3 matrix. The ones here are plain data; a function of your own serves as well.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Steady:
 
 @dataclass(frozen=True)
 class Keyframes:
-    """Poses at times [s], straight and steadily turning in between, at rest before the first and after the last.
+    """Poses at times [s], straight and steadily turning in between, at rest before and after.
 
     times (n,) ascending; positions (n, 3) [m]; rotations: n of what ``rotation_matrix`` takes, or None.
     """
@@ -100,7 +100,9 @@ def checked_pose(motion: Motion, time: float, what: str) -> Pose:
     try:
         position, rotation = motion(time)
     except (TypeError, ValueError) as error:
-        raise SceneError(f"{what}: its motion must return (position, rotation) for a time: {error}") from error
+        raise SceneError(
+            f"{what}: its motion must return (position, rotation) for a time: {error}"
+        ) from error
     where = np.asarray(position, float)
     if where.shape != (3,) or not np.isfinite(where).all():
         raise SceneError(f"{what}: its motion gives the position {position!r} at t = {time:g} s")

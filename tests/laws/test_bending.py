@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +54,48 @@ def test_a_cylinder_stores_half_b_kappa_squared(law: str, degrees: float) -> Non
     energy = (value**2 / (2 * alpha)).sum()
     exact = 0.5 * material.bending_rigidity * kappa**2 * area.sum() / 3
     assert energy == pytest.approx(exact, rel=2e-3 if degrees % 30 else 5e-4)
+
+
+FINE = 1 / 32
+PLATES = {
+    "equilateral": (
+        shapes.equilateral((1.0, 32 * np.sqrt(0.75) * FINE), FINE),
+        (0.5, 16 * np.sqrt(0.75) * FINE),
+    ),
+    "right": (shapes.grid(33, 33), (0.5, 0.5)),
+    "alternating": (shapes.grid(33, 33, pattern="alternating"), (0.5, 0.5)),
+    "cross": (shapes.grid(33, 33, pattern="cross"), (0.5, 0.5)),
+}
+
+
+@pytest.mark.parametrize("name", PLATES)
+def test_the_documented_plate_is_measured(name: str) -> None:
+    """Energy per area over B/2 as a form of the curvatures (k11, k22, k12), for small bending."""
+    mesh, window = PLATES[name]
+    hinges = topology.hinges(mesh.triangles)
+    middle = mesh.vertices[hinges[:, :2]].mean(axis=1)[:, :2] + 1e-9
+    hinges = hinges[(np.abs(middle) < 0.5 * np.asarray(window)).all(axis=1)]
+    stencil, area = measures.cotangent_stencil(mesh.vertices, hinges)
+    length = measures.edge_lengths(mesh.vertices, hinges[:, :2])
+    x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
+    small = 1e-4
+    rows = []
+    for height in (0.5 * x**2, 0.5 * y**2, x * y):
+        bent = (mesh.vertices + small * height[:, None] * [0, 0, 1])[hinges]
+        isometric = evaluate("isometric", bent, stencil)[0][:, 2] / small
+        angle = evaluate("dihedral", bent, np.zeros((len(hinges), 1)))[0][:, 0] / small
+        np.testing.assert_allclose(
+            np.abs(isometric), length * np.abs(angle), atol=1e-6 * np.abs(isometric).max()
+        )
+        rows.append(-isometric / np.sqrt(area))
+    form = np.array(rows) @ np.array(rows).T / (area.sum() / 3)
+    strip = 1 / np.linalg.inv(form)[0, 0]
+    measured = [form[0, 0], form[1, 1], 2 * form[0, 1], form[2, 2], 2 * form[0, 2], strip]
+    text = (ROOT / "docs" / "laws" / "bending.md").read_text(encoding="utf-8")
+    row = re.search(rf"^\| {name} \|(.*)\|$", text, re.MULTILINE)
+    assert row, name
+    stated = [float(Fraction(cell.strip())) for cell in row[1].split("|")]
+    np.testing.assert_allclose(measured, stated, atol=1e-6)
 
 
 def test_a_ridge_is_positive_and_a_valley_negative() -> None:
@@ -104,6 +150,9 @@ def test_for_a_small_fold_the_isometric_vector_has_the_length_of_edge_times_angl
     theta, _ = evaluate("dihedral", bent, np.zeros((n, 1)))
     np.testing.assert_allclose(theta[:, 0], angle, rtol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(value, axis=1), flat[:, 1, 0] * angle, rtol=1e-9)
+    bent[:, 3, 1], bent[:, 3, 2] = flat[:, 3, 1] * np.cos(1.2), flat[:, 3, 1] * np.sin(1.2)
+    value, _ = evaluate("isometric", bent, stencil)  # any fold of unstretched triangles
+    np.testing.assert_allclose(np.linalg.norm(value, axis=1), 2 * flat[:, 1, 0] * np.sin(0.6), rtol=1e-9)
     rest, _ = evaluate("isometric", flat, stencil)
     assert np.abs(rest).max() < 1e-14 * np.abs(stencil).max()
 

@@ -14,13 +14,15 @@ Array = np.ndarray
 
 
 class Particles(NamedTuple):
-    """x, v, x_prev, v_last (T, N, 3, L); inv_mass (N,); f_ext (T, N or 0, 3, L); gravity (3,) f."""
+    """x, v, x_prev, v_last (T, N, 3, L); f_ext (T, N or 0, 3, L); gravity (3,) f; inv_mass (N,);
+    mobility (N,) = inv_mass/(1 + h air_drag): what constraints see, so that drag is implicit."""
 
     x: Array
     v: Array
     x_prev: Array
     v_last: Array
     inv_mass: Array
+    mobility: Array
     f_ext: Array
     gravity: Array
 

@@ -99,9 +99,9 @@ def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: 
 
 @kernel
 def collide(
-    x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, sub: Any, flags: Any, lo: Any, hi: Any, lanes: Any
 ) -> None:
-    """Keep particles outside colliders; friction acts on the displacement since the substep's start."""
+    """Keep particles outside colliders; friction acts on how far each slid since the substep began."""
     for e in range(lo, min(hi, c.n_found[t])):
         i = c.ids[t, e]
         pairs = c.pairs[t, e]
@@ -176,7 +176,7 @@ def run_law(
     op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, laws: Any, out: Any, times: Any, lanes: Any
 ) -> None:
     """Constraints ``lo`` to ``hi`` of one law, on one tile."""
-    x, y, w = p.x[t], p.x_prev[t], p.inv_mass
+    x, y, w = p.x[t], p.x_prev[t], p.mobility
     if op == DISTANCE:
         r = laws.distance
         project_distance(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)

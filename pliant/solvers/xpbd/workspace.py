@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.lanes import Lanes
-from ...contact.arrays import DRAG, NORMAL, PUSH, collider_arrays, contact_arrays
+from ...contact.arrays import DRAG, NORMAL, PUSH, Colliders, collider_arrays, contact_arrays
 from ...diagnostics.report import Substep
 from ...laws import LAWS
 from ...model import Block, Model
@@ -33,10 +33,11 @@ class Workspace:
         self.x_start = np.zeros(shape, model.dtype)
         self.v_start = np.zeros(shape, model.dtype)
         self.inv_mass = model.inv_mass.astype(model.dtype)
+        self.mobility = self.inv_mass.copy()
         self.gravity = model.gravity.astype(model.dtype)
         self.pin_ids = model.pin_ids.astype(np.int32)
         self.pin_start = np.zeros((model.n_tiles, len(model.pin_ids), 3, model.width), model.dtype)
-        self.colliders = collider_arrays(model)
+        self.still: tuple[int, Colliders] | None = None
         self.contacts = contact_arrays(model, capacity=model.n_particles // 8 + 16)
         self.deepest = np.zeros((model.n_tiles, model.width), model.dtype)
         self.survey = np.zeros((model.n_tiles, 4, model.width), model.dtype)
@@ -57,10 +58,18 @@ class Workspace:
             np.divide(1.0, control.scale[law], out=rows.softness)
         return Laws(**self.rows, attachment_targets=control.attachment_targets)
 
-    def particles(self, state: Any, control: Any) -> Particles:
-        """The particles' arrays."""
+    def particles(self, state: Any, control: Any, h: float) -> Particles:
+        """The particles' arrays; their mobility is what a force moves within a substep under air drag."""
+        np.divide(self.inv_mass, self.model.dtype.type(1 + h * self.model.air_drag), out=self.mobility)
         return Particles(
-            state.x_lanes, state.v_lanes, self.x_prev, self.v_last, self.inv_mass, control.f_ext, self.gravity
+            state.x_lanes,
+            state.v_lanes,
+            self.x_prev,
+            self.v_last,
+            self.inv_mass,
+            self.mobility,
+            control.f_ext,
+            self.gravity,
         )
 
     def pins(self, control: Any, substeps: int) -> Pins:
@@ -68,6 +77,14 @@ class Workspace:
         if substeps not in self.shares:
             self.shares[substeps] = ((np.arange(substeps) + 1) / substeps).astype(self.model.dtype)
         return Pins(self.pin_ids, self.pin_start, control.pin_targets, self.shares[substeps])
+
+    def colliders(self, control: Any, substeps: int) -> Colliders:
+        """Colliders on their way; kept while none moves."""
+        if self.still is not None and self.still[0] == control.collider_version:
+            return self.still[1]
+        arrays = collider_arrays(self.model, control, substeps)
+        self.still = None if control.colliders_move() else (control.collider_version, arrays)
+        return arrays
 
     def times(self, dt: float, substeps: int) -> Array:
         """Step lengths in the model's precision."""
@@ -103,7 +120,7 @@ class Workspace:
             ids, pairs = c.ids[t, :n], c.pairs[t, :n].astype(float)
             normal = pairs[:, :, PUSH : PUSH + 1] * pairs[:, :, NORMAL : NORMAL + 3]
             moved = (normal + pairs[:, :, DRAG : DRAG + 3]).sum(axis=1)
-            lanes[t, ids] = model.mass[ids, None, None] * moved / h**2
+            lanes[t, ids] = (1 + h * model.air_drag) * model.mass[ids, None, None] * moved / h**2
         return gathered(lanes, model)
 
     def grow_contacts(self, needed: int) -> None:
