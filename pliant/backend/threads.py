@@ -19,6 +19,14 @@ import numba
 
 from ..errors import PliantError
 
+SPINS = "3000"
+"""How often a thread of GNU OpenMP looks for work before it sleeps; about 50 microseconds.
+
+Left alone it looks for milliseconds. One cloth has hundreds of short parallel sections a step, and when
+another process holds a core, each of them then waits for a thread that waits for the core: a step of 30 ms
+took up to 3 s. Not to look at all costs a waking per section: the same step took 58 ms on idle cores.
+"""
+
 _lock = threading.RLock()
 _launched = False
 _forked = False
@@ -57,10 +65,8 @@ def launching() -> Iterator[None]:
 
 
 def _launch() -> None:
-    """Load Numba's thread pool, once, so that threads without work sleep.
+    """Load Numba's thread pool, once, so that a thread without work soon sleeps (:data:`SPINS`).
 
-    GNU OpenMP lets them spin for milliseconds instead. One cloth has hundreds of short parallel sections a
-    step; when another process holds a core, each of them then waits for a thread that waits for the core.
     The setting is read when the library is loaded and concerns nobody else.
     """
     global _launched
@@ -69,7 +75,7 @@ def _launch() -> None:
     _launched = not numba.config.DISABLE_JIT
     mine = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys()
     if mine:
-        os.environ["GOMP_SPINCOUNT"] = "0"
+        os.environ["GOMP_SPINCOUNT"] = SPINS
     try:
         numba.get_num_threads()
     finally:

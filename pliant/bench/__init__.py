@@ -1,4 +1,4 @@
 """Benchmarks: a module per workload, each of which prints its figures and can keep them as a record.
 
-``python -m pliant.bench.batch``   many worlds of one hanging cloth: world-steps per second and memory
+``pliant bench batch``   many worlds of one hanging cloth: world-steps per second and memory
 """

@@ -3,9 +3,10 @@
 A square of 1 m with 33 x 33 vertices starts flat and is held at two corners; 0.2 kg/m^2, E t = 1 kN/m,
 nu = 0.3, B = 10 uN m, frames of 1/60 s, XPBD with 20 substeps in single precision, nothing to collide
 with. Every batch runs for 2 s in a process of its own. Rates are medians of blocks of steps after a
-warm-up; a world-step is one frame of one world.
+warm-up; a world-step is one frame of one world. The share of the cores that a run got tells whether other
+programs slowed it down.
 
-    python -m pliant.bench.batch [--worlds 64 256 1024] [--json] [--record FOLDER]
+    pliant bench batch [--worlds 64 256 1024] [--json] [--record FOLDER]
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.threads import set_threads
+from ..backend.threads import get_threads, set_threads
 from ..geometry import measures, shapes, topology
 from ..materials import Fabric
 from ..scene import Scene
@@ -73,11 +74,12 @@ def measure(
     before = resident()
     sim = hanging_cloth(membrane, worlds, n, substeps)
     steps = max(2 * BLOCK, round(seconds / DT))
-    took = []
+    took, used = [], []
     for _ in range(steps):
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         info = sim.step()
         took.append(time.perf_counter() - start)
+        used.append(time.process_time() - busy)
     blocks = np.array(took[BLOCK : len(took) // BLOCK * BLOCK]).reshape(-1, BLOCK).sum(axis=1)
     rates = worlds * BLOCK / blocks
     mean, largest = edge_strains(sim)
@@ -88,6 +90,7 @@ def measure(
         "rate": float(np.median(rates)),
         "rate range": [float(rates.min()), float(rates.max())],
         "blocks": len(rates),
+        "share of cores": sum(used[BLOCK:]) / (sum(took[BLOCK:]) * get_threads()),
         "strain mean": float(mean.max()),
         "strain max": float(largest.max()),
         "seconds simulated": sim.time,
@@ -152,7 +155,8 @@ def table(record: dict[str, Any]) -> str:
         for run in (run for run in record["runs"] if run["membrane"] == membrane):
             low, high = run["rate range"]
             lines.append(
-                f"  {run['worlds']:5d} worlds  {run['rate']:7.0f} world-steps/s ({low:.0f} to {high:.0f})   "
+                f"  {run['worlds']:5d} worlds  {run['rate']:7.0f} world-steps/s ({low:.0f} to {high:.0f}) "
+                f"on {run['share of cores']:.0%} of the cores   "
                 f"|edge strain| mean {run['strain mean']:.2%}, max {run['strain max']:.2%}   "
                 f"arrays {run['arrays MiB']:.1f} MiB, process {run['process MiB']:.1f} MiB"
             )
@@ -171,7 +175,7 @@ def table(record: dict[str, Any]) -> str:
 
 def parser() -> argparse.ArgumentParser:
     """Arguments of the command."""
-    p = argparse.ArgumentParser(prog="python -m pliant.bench.batch", description=__doc__.split("\n\n")[0])
+    p = argparse.ArgumentParser(prog="pliant bench batch", description=__doc__.split("\n\n")[0])
     p.add_argument("--worlds", type=int, nargs="+", default=[64, 256, 1024], help="batch sizes")
     p.add_argument("--membrane", choices=list(MEMBRANES), nargs="+", default=list(MEMBRANES))
     p.add_argument("--threads", type=int, help="threads to use (default: all)")

@@ -28,6 +28,16 @@ def pull(value: Any, alpha: Any, multiplier: Any) -> Any:
 
 
 @kernel
+def pulls(out: Any, alpha: Any, force: Any, c: Any) -> Any:
+    """dU/dC of the three rows of constraint ``c``."""
+    return (
+        pull(out[c, 0, 0], alpha[c, 0], force[c, 0]),
+        pull(out[c, 1, 0], alpha[c, 1], force[c, 1]),
+        pull(out[c, 2, 0], alpha[c, 2], force[c, 2]),
+    )
+
+
+@kernel
 def evaluate_one(
     kind: Any, x: Any, ids: Any, params: Any, alpha: Any, force: Any, held: Any, out: Any, g: Any, lanes: Any
 ) -> None:
@@ -38,8 +48,7 @@ def evaluate_one(
             value = attachment(load3(x, i, lanes), load3(held, c, lanes))
             for m in range(3):
                 store(out, (c, m), value[m], lanes)
-            k = 1 / alpha[c, 0] if alpha[c, 0] > 0 else 0.0
-            add3(g, i, k, value, lanes)
+            add3(g, i, 1.0, pulls(out, alpha, force, c), lanes)
             continue
         j = ids[c, 1]
         if kind == DISTANCE:
@@ -76,9 +85,9 @@ def evaluate_one(
             value3 = (value3[0] + rest[0], value3[1] + rest[1], value3[2] + rest[2])
             for m in range(3):
                 store(out, (c, m), value3[m], lanes)
-            s = 1 / alpha[c, 0] if alpha[c, 0] > 0 else 0.0
+            rows = pulls(out, alpha, force, c)
             for m in range(4):
-                add3(g, ids[c, m], s * params[c, m], value3, lanes)
+                add3(g, ids[c, m], params[c, m], rows, lanes)
             continue
         if kind == DIHEDRAL:
             value4, gi, gj, gk, gl = dihedral(xi, xj, xk, xl, params[c, 0])

@@ -16,7 +16,9 @@ from typing import Any
 from ..backend.jit import law
 from ..backend.lanes import absolute, both, sqrt, where
 from .scalars import reciprocal
-from .vectors import Vec, cross, dot, minus, plus, times
+from .vectors import Vec, dot, minus, times
+
+Pair = tuple[Any, Any]
 
 
 @law
@@ -39,40 +41,87 @@ def perpendicular(a: Vec) -> Vec:
 
 
 @law
-def unit_normal(f1: Vec, f2: Vec) -> Vec:
-    """Unit normal of the plane of two vectors; any normal of their line where they are parallel."""
-    n = cross(f1, f2)
-    p = perpendicular(plus(f1, f2))
-    flat = dot(n, n) > 0.0
-    n = (where(flat, n[0], p[0]), where(flat, n[1], p[1]), where(flat, n[2], p[2]))
-    return times(reciprocal(sqrt(dot(n, n))), n)
+def chosen(mask: Any, a: Vec, b: Vec) -> Vec:
+    """``a`` where the mask holds, else ``b``."""
+    return where(mask, a[0], b[0]), where(mask, a[1], b[1]), where(mask, a[2], b[2])
+
+
+@law
+def plane_frame(f1: Vec, f2: Vec) -> tuple[Vec, Vec, Any, Any, Any]:
+    """Orthonormal ``e1, e2`` with ``f1 = a e1`` and ``f2 = b e1 + d e2``, ``a, d >= 0``; then a, b, d.
+
+    What is left of ``f2`` beside ``e1`` is made orthogonal twice; where the second pass takes most of it, it
+    was rounding, and any direction at right angles serves, with d = 0.
+    """
+    a = sqrt(dot(f1, f1))
+    base = chosen(a > 0.0, f1, perpendicular(f2))
+    e1 = times(reciprocal(sqrt(dot(base, base))), base)
+    b = dot(f2, e1)
+    first = minus(f2, times(b, e1))
+    second = minus(first, times(dot(first, e1), e1))
+    size = dot(second, second)
+    real = size > 0.25 * dot(first, first)
+    beside = chosen(real, second, perpendicular(e1))
+    length = sqrt(dot(beside, beside))
+    e2 = times(reciprocal(length), beside)
+    return e1, e2, a, b, where(real, length, 0.0)
+
+
+@law
+def plane_rotation(a: Any, b: Any, d: Any) -> tuple[Any, Any, Any]:
+    """Cosine and sine of the closest rotation to ``F = [[a, b], [0, d]]``, and its sum of singular values.
+
+    ``F`` plus its cofactor, ``[[a + d, b], [-b, a + d]]``, is the rotation times that sum.
+    """
+    total = sqrt((a + d) * (a + d) + b * b)
+    inverse = reciprocal(total)
+    return where(inverse > 0.0, (a + d) * inverse, 1.0), -b * inverse, total
+
+
+@law
+def arap_plane(f1: Vec, f2: Vec) -> tuple[Any, Pair, Pair, Any, Pair, Pair, Vec, Vec]:
+    """Both rows of the law in the plane of the triangle.
+
+    Returns ``C_shape``, its gradients with respect to the columns of ``F``, ``C_trace``, its gradients, and
+    the frame ``e1, e2`` in which the gradients are given. The gradient of the shape row does not exist at
+    ``F = R``; it is zero there.
+    """
+    e1, e2, a, b, d = plane_frame(f1, f2)
+    c, s, trace = plane_rotation(a, b, d)
+    x1, y1, x2, y2 = a - c, -s, b + s, d - c
+    shape = sqrt(x1 * x1 + y1 * y1 + x2 * x2 + y2 * y2)
+    scale = reciprocal(shape)
+    s1 = (scale * x1, scale * y1)
+    s2 = (scale * x2, scale * y2)
+    return shape, s1, s2, trace - 2.0, (c, s), (-s, c), e1, e2
+
+
+@law
+def lifted(p: Pair, e1: Vec, e2: Vec) -> Vec:
+    """A vector of the plane, in space."""
+    return (p[0] * e1[0] + p[1] * e2[0], p[0] * e1[1] + p[1] * e2[1], p[0] * e1[2] + p[1] * e2[2])
 
 
 @law
 def rotation(f1: Vec, f2: Vec) -> tuple[Vec, Vec, Any]:
-    """Columns of the closest rotation to ``F = (f1, f2)``, and the sum of the singular values.
-
-    In the plane of the triangle ``F + cof F`` is a multiple of the rotation, the factor being the sum of
-    the singular values. Exact also for a triangle collapsed to a line; zero for one collapsed to a point.
-    """
-    n = unit_normal(f1, f2)
-    r1 = plus(f1, cross(f2, n))
-    r2 = plus(f2, cross(n, f1))
-    trace = sqrt(dot(r1, r1))
-    inverse = reciprocal(trace)
-    return times(inverse, r1), times(inverse, r2), trace
+    """Columns of the closest rotation to ``F = (f1, f2)``, and the sum of the singular values."""
+    e1, e2, a, b, d = plane_frame(f1, f2)
+    c, s, total = plane_rotation(a, b, d)
+    return lifted((c, s), e1, e2), lifted((-s, c), e1, e2), total
 
 
 @law
 def arap_triangle(f1: Vec, f2: Vec) -> tuple[Any, Vec, Vec, Any, Vec, Vec]:
-    """Both rows of the law and their gradients with respect to the columns of ``F``.
+    """Both rows of the law and their gradients with respect to the columns of ``F``, in space.
 
     Returns ``C_shape, dC_shape/df1, dC_shape/df2, C_trace, dC_trace/df1, dC_trace/df2`` (dimensionless).
-    The gradient of the shape row does not exist at ``F = R``; it is zero there.
     """
-    r1, r2, trace = rotation(f1, f2)
-    d1 = minus(f1, r1)
-    d2 = minus(f2, r2)
-    shape = sqrt(dot(d1, d1) + dot(d2, d2))
-    inverse = reciprocal(shape)
-    return shape, times(inverse, d1), times(inverse, d2), trace - 2.0, r1, r2
+    shape, s1, s2, trace, t1, t2, e1, e2 = arap_plane(f1, f2)
+    return (
+        shape,
+        lifted(s1, e1, e2),
+        lifted(s2, e1, e2),
+        trace,
+        lifted(t1, e1, e2),
+        lifted(t2, e1, e2),
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..backend.lanes import absolute, maximum, minimum, sqrt, where
+from ..backend.lanes import absolute, both, maximum, minimum, sqrt, where
 
+INFINITY = float("inf")
 PI = 3.141592653589793
 TAN_PI_8 = 0.41421356237309503
 
@@ -30,8 +31,12 @@ ATAN = (
 
 @law
 def reciprocal(x: Any) -> Any:
-    """1/x for x > 0, and 0 for x = 0: the guard of every normalisation, free of any absolute epsilon."""
-    return where(x > 0.0, 1.0 / where(x > 0.0, x, 1.0), 0.0)
+    """1/x for x > 0, and 0 where x is 0 or so small that 1/x overflows.
+
+    The guard of every normalisation: nothing but the range of the numbers themselves is a threshold.
+    """
+    r = 1.0 / where(x > 0.0, x, 1.0)
+    return where(both(x > 0.0, r < INFINITY), r, 0.0)
 
 
 @law
@@ -40,7 +45,7 @@ def arctan2(y: Any, x: Any) -> Any:
     ax = absolute(x)
     ay = absolute(y)
     big = maximum(ax, ay)
-    r = minimum(ax, ay) * reciprocal(big)
+    r = minimum(ax, ay) / where(big > 0.0, big, 1.0)
     steep = r > TAN_PI_8
     r = where(steep, (r - 1.0) / (r + 1.0), r)
     z = r * r

@@ -16,9 +16,9 @@ from ...backend.lanes import add, add3, load, load3, store
 from ...laws.attachment import attachment
 from ...laws.bending import dihedral, dihedral_acos, isometric
 from ...laws.distance import distance
-from ...laws.membrane import arap_triangle
+from ...laws.membrane import Pair, arap_plane, lifted
 from ...laws.scalars import reciprocal
-from ...laws.vectors import Vec, dot, minus, mix, opposite_sum
+from ...laws.vectors import Vec, dot, minus, mix
 from .arrays import INV_H, INV_H2
 
 LOAD, STORE = 1, 2
@@ -35,7 +35,7 @@ def change(c: Any, c_prev: Any, weight: Any, alpha_h: Any, gamma: Any, lambda_: 
     motion.
     """
     numerator = -c - alpha_h * lambda_ - gamma * (c - c_prev)
-    return numerator * reciprocal((1.0 + gamma) * weight + alpha_h)
+    return numerator * reciprocal(weight + gamma * weight + alpha_h)
 
 
 @law
@@ -92,76 +92,75 @@ def solve_rows(a11: Any, a12: Any, a22: Any, b1: Any, b2: Any) -> tuple[Any, Any
 
 
 @law
-def corners(d: Any, c1: Vec, c2: Vec) -> tuple[Vec, Vec, Vec]:
-    """Gradients at the corners from those with respect to the columns of F."""
-    g1 = mix(d[0], c1, d[1], c2)
-    g2 = mix(d[2], c1, d[3], c2)
-    return opposite_sum(g1, g2), g1, g2
+def corners(d: Any, c1: Pair, c2: Pair) -> tuple[Pair, Pair, Pair]:
+    """Gradients at the corners from those with respect to the columns of F, in the plane of the triangle."""
+    u1, v1 = d[0] * c1[0] + d[1] * c2[0], d[0] * c1[1] + d[1] * c2[1]
+    u2, v2 = d[2] * c1[0] + d[3] * c2[0], d[2] * c1[1] + d[3] * c2[1]
+    return (-(u1 + u2), -(v1 + v2)), (u1, v1), (u2, v2)
+
+
+@law
+def weighted(w: Any, a: Any, b: Any) -> Any:
+    """sum w a . b over three corners, in the plane."""
+    return (
+        w[0] * (a[0][0] * b[0][0] + a[0][1] * b[0][1])
+        + w[1] * (a[1][0] * b[1][0] + a[1][1] * b[1][1])
+        + w[2] * (a[2][0] * b[2][0] + a[2][1] * b[2][1])
+    )
+
+
+@law
+def moved(y1: Any, g: Pair, y2: Any, h: Pair, e1: Vec, e2: Vec) -> Vec:
+    """Both rows' corrections of one corner, in space."""
+    return lifted((y1 * g[0] + y2 * h[0], y1 * g[1] + y2 * h[1]), e1, e2)
 
 
 @kernel
 def project_membrane(
-    x: Any,
-    out: Any,
-    x_prev: Any,
-    w: Any,
-    r: Any,
-    lam: Any,
-    soft: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
-    lanes: Any,
-) -> None:
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any,
+    hi: Any, lanes: Any,
+) -> None:  # fmt: skip
     """Shape and trace rows of the ARAP triangle, solved together: they share all particles."""
     softness = load(soft, (), lanes)
     for c in range(lo, hi):
         i, j, k = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2]
-        wi, wj, wk = w[i], w[j], w[k]
         d = (r.data[c, 5], r.data[c, 6], r.data[c, 7], r.data[c, 8])
+        mobility = (w[i], w[j], w[k])
         gamma = r.data[c, 2] * times[INV_H]
         f1, f2 = columns(load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), d)
-        shape, s1, s2, trace, t1, t2 = arap_triangle(f1, f2)
+        shape, s1, s2, trace, t1, t2, e1, e2 = arap_plane(f1, f2)
         shape_prev, trace_prev = shape, trace
         if gamma > 0:
             p1, p2 = columns(load3(x_prev, i, lanes), load3(x_prev, j, lanes), load3(x_prev, k, lanes), d)
-            shape_prev, _, _, trace_prev, _, _ = arap_triangle(p1, p2)
-        gi, gj, gk = corners(d, s1, s2)
+            shape_prev, _, _, trace_prev, _, _, _, _ = arap_plane(p1, p2)
         old1 = softness * 0.0
         old2 = old1
         if flags & LOAD:
             old1 = load(lam, (c, 0), lanes)
             old2 = load(lam, (c, 1), lanes)
+        g = corners(d, s1, s2)
+        h = corners(d, t1, t2)
+        crowd = r.data[c, 1] + r.data[c, 1] * gamma
         alpha1 = r.data[c, 3] * times[INV_H2] * softness
-        crowd = r.data[c, 1] * (1.0 + gamma)
-        a11 = crowd * (wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk)) + alpha1
+        a11 = crowd * weighted(mobility, g, g) + alpha1
         b1 = -shape - alpha1 * old1 - gamma * (shape - shape_prev)
-        relax = r.data[c, 0]
+        y2 = old1 * 0.0
         if r.data[c, 4] < np.inf:
-            hi_, hj, hk = corners(d, t1, t2)
             alpha2 = r.data[c, 4] * times[INV_H2] * softness
-            a22 = crowd * (wi * dot(hi_, hi_) + wj * dot(hj, hj) + wk * dot(hk, hk)) + alpha2
-            a12 = crowd * (wi * dot(gi, hi_) + wj * dot(gj, hj) + wk * dot(gk, hk))
+            a22 = crowd * weighted(mobility, h, h) + alpha2
+            a12 = crowd * weighted(mobility, g, h)
             b2 = -trace - alpha2 * old2 - gamma * (trace - trace_prev)
             y1, y2 = solve_rows(a11, a12, a22, b1, b2)
-            y1 = relax * y1
-            y2 = relax * y2
-            if flags & STORE:
-                store(lam, (c, 1), old2 + y2, lanes)
-            gi = mix(y1, gi, y2, hi_)
-            gj = mix(y1, gj, y2, hj)
-            gk = mix(y1, gk, y2, hk)
         else:
-            y1 = relax * (b1 * reciprocal(a11))
-            gi = (y1 * gi[0], y1 * gi[1], y1 * gi[2])
-            gj = (y1 * gj[0], y1 * gj[1], y1 * gj[2])
-            gk = (y1 * gk[0], y1 * gk[1], y1 * gk[2])
+            y1 = b1 * reciprocal(a11)
+        y1 = r.data[c, 0] * y1
+        y2 = r.data[c, 0] * y2
         if flags & STORE:
             store(lam, (c, 0), old1 + y1, lanes)
-        add3(out, r.ids[c, 3], wi, gi, lanes)
-        add3(out, r.ids[c, 4], wj, gj, lanes)
-        add3(out, r.ids[c, 5], wk, gk, lanes)
+            store(lam, (c, 1), old2 + y2, lanes)
+        add3(out, r.ids[c, 3], mobility[0], moved(y1, g[0], y2, h[0], e1, e2), lanes)
+        add3(out, r.ids[c, 4], mobility[1], moved(y1, g[1], y2, h[1], e1, e2), lanes)
+        add3(out, r.ids[c, 5], mobility[2], moved(y1, g[2], y2, h[2], e1, e2), lanes)
 
 
 @kernel
@@ -187,7 +186,8 @@ def project_isometric(
         wi, wj, wk, wl = w[i] * s[0], w[j] * s[1], w[k] * s[2], w[l] * s[3]
         alpha_h = r.data[c, 3] * times[INV_H2] * softness
         gamma = r.data[c, 2] * times[INV_H]
-        weight = r.data[c, 1] * (1.0 + gamma) * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
+        crowd = r.data[c, 1] + r.data[c, 1] * gamma
+        weight = crowd * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
         inverse = r.data[c, 0] * reciprocal(weight + alpha_h)
         for m in range(3):
             p = (
