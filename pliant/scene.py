@@ -187,8 +187,8 @@ class Scene:
         rotation: Any = None,
         friction: float | None = None,
         friction_static: float | None = None,
-        motion: Motion | None = None,
         name: str | None = None,
+        motion: Motion | None = None,
     ) -> Collider:
         """Add a collider, fixed or moving.
 

@@ -216,13 +216,12 @@ class Simulation:
         halfway = checked_pose(collider.motion, self.time + 0.5 * self.dt, name)
         end = checked_pose(collider.motion, self.time + self.dt, name)
         start = self.control.collider_start[k]
-        turn = sum(
-            float(np.linalg.norm(rotation_vector(b[1] @ a[1].T))) for a, b in ((start, halfway), (halfway, end))
-        )
+        ways = ((start, halfway), (halfway, end))
+        turn = sum(float(np.linalg.norm(rotation_vector(b[1] @ a[1].T))) for a, b in ways)
         if turn > 0.99 * np.pi:
             raise SceneError(
-                f"{name} turns by {np.degrees(turn):.0f} degrees within one step at t = {self.time:.3f} s; half "
-                "a turn or more cannot be followed: use a smaller dt"
+                f"{name} turns by {np.degrees(turn):.0f} degrees within one step at t = {self.time:.3f} s; "
+                "half a turn or more cannot be followed: use a smaller dt"
             )
         return end
 
