@@ -32,6 +32,10 @@ _HOMES = {
     "Plane": "geometry.colliders",
     "Sphere": "geometry.colliders",
     "Cylinder": "geometry.colliders",
+    "Capsule": "geometry.colliders",
+    "Box": "geometry.colliders",
+    "Keyframes": "geometry.motion",
+    "Steady": "geometry.motion",
     "read_mesh": "io.meshes",
     "Recording": "io.recording",
     "load_scene": "io.scenes",
@@ -63,8 +67,9 @@ if TYPE_CHECKING:
         SolverError,
     )
     from .geometry import shapes
-    from .geometry.colliders import Cylinder, Plane, Sphere
+    from .geometry.colliders import Box, Capsule, Cylinder, Plane, Sphere
     from .geometry.mesh import TriMesh
+    from .geometry.motion import Keyframes, Steady
     from .io.meshes import read_mesh
     from .io.recording import Recording
     from .io.scenes import SceneFile, load_scene

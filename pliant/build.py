@@ -9,7 +9,7 @@ import numpy as np
 from . import materials
 from .errors import SceneError
 from .geometry import measures, topology
-from .geometry.colliders import Cylinder, Plane, Shape, Sphere
+from .geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from .laws import LAWS
 from .model import Block, ColliderSet, Model, Part, lane_width
 
@@ -158,22 +158,26 @@ def _colliders(scene: Scene) -> ColliderSet:
             kinetic = cloth.material.friction if c.friction is None else c.friction
             mu[1, i, j] = kinetic
             mu[0, i, j] = kinetic if c.friction_static is None else max(c.friction_static, kinetic)
-    kinds, sizes, turns = [], np.zeros((k, 3)), np.zeros((k, 3, 3))
+    kinds, sizes, frames = [], np.zeros((k, 4)), np.zeros((k, 3, 3))
     for j, c in enumerate(scene.colliders):
-        kind, sizes[j], frame = _shape_row(c.shape)
+        kind, sizes[j], frames[j] = _shape_row(c.shape)
         kinds.append(kind)
-        turns[j] = c.rotation @ frame
+    turns = np.array([c.rotation for c in scene.colliders]).reshape(k, 3, 3)
     where = np.array([c.position for c in scene.colliders]).reshape(k, 3)
     names = tuple(c.name for c in scene.colliders)
-    return ColliderSet(np.array(kinds, np.int32), sizes, turns, where, mu[0], mu[1], names)
+    return ColliderSet(np.array(kinds, np.int32), sizes, frames, turns, where, mu[0], mu[1], names)
 
 
 def _shape_row(shape: Shape) -> tuple[int, Array, Array]:
     """Kind, size and own frame of a shape."""
     if isinstance(shape, Plane):
-        return 0, np.zeros(3), shape.frame()
+        return 0, np.zeros(4), shape.frame()
     if isinstance(shape, Sphere):
-        return 1, np.array([shape.radius, 0, 0]), np.eye(3)
+        return 1, np.array([shape.radius, 0, 0, 0]), np.eye(3)
     if isinstance(shape, Cylinder):
-        return 2, np.array([shape.radius, 0.5 * shape.height, shape.rounding]), np.eye(3)
+        return 2, np.array([shape.radius, 0.5 * shape.height, 0, shape.rounding]), np.eye(3)
+    if isinstance(shape, Capsule):
+        return 3, np.array([shape.radius, 0.5 * shape.height, 0, 0]), np.eye(3)
+    if isinstance(shape, Box):
+        return 4, np.array([*(0.5 * np.asarray(shape.size, float)), shape.rounding]), np.eye(3)
     raise SceneError(f"no distance law for a collider of type {type(shape).__name__}")

@@ -83,13 +83,14 @@ class Block:
 class ColliderSet:
     """Analytic colliders as arrays, one row each.
 
-    kind (K,) 0 plane, 1 sphere, 2 cylinder; size (K, 3): radius, half height, rounding [m];
-    rotation (K, 3, 3): columns are the collider's axes; position (K, 3) [m];
+    kind (K,) and size (K, 4) [m]: see contact/distances.py; frame (K, 3, 3): the shape's axes in the
+    collider's own frame; rotation (K, 3, 3), position (K, 3) [m]: where the collider starts;
     mu_static, mu_kinetic (n_bodies, K): friction of each body against each collider.
     """
 
     kind: Array
     size: Array
+    frame: Array
     rotation: Array
     position: Array
     mu_static: Array

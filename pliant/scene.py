@@ -13,6 +13,7 @@ from .errors import SceneError
 from .geometry import topology
 from .geometry.colliders import Shape
 from .geometry.mesh import TriMesh, rotation_matrix
+from .geometry.motion import Motion, checked_pose
 from .materials import Fabric
 from .model import Model
 
@@ -98,6 +99,7 @@ class Collider:
     rotation: Array
     friction: float | None
     friction_static: float | None
+    motion: Motion | None = None
 
 
 @dataclass(frozen=True)
@@ -186,15 +188,20 @@ class Scene:
         friction: float | None = None,
         friction_static: float | None = None,
         name: str | None = None,
+        motion: Motion | None = None,
     ) -> Collider:
-        """Add a fixed collider.
+        """Add a collider, fixed or moving.
+
+        motion gives (position, rotation) for a time [s] and then replaces position= and rotation=: Keyframes,
+        Steady, or a function of your own (:mod:`pliant.geometry.motion`). The same in every world.
 
         friction is the kinetic Coulomb coefficient (default: the cloth's own), friction_static the one
         that holds a particle at rest (default: equal to the kinetic one, never smaller).
         """
         if not isinstance(shape, Shape):
             raise SceneError(
-                f"add_collider: shape must be Plane, Sphere or Cylinder, not {type(shape).__name__}"
+                f"add_collider: shape must be Plane, Sphere, Cylinder, Capsule or Box, "
+                f"not {type(shape).__name__}"
             )
         name = name or f"{type(shape).__name__.lower()} {len(self.colliders)}"
         for key, value in (("friction", friction), ("friction_static", friction_static)):
@@ -204,7 +211,9 @@ class Scene:
             raise SceneError(f'collider "{name}": friction_static must not be smaller than friction')
         turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
         where = _vector(position, f'collider "{name}": position')
-        self.colliders.append(Collider(name, shape, where, turn, friction, friction_static))
+        if motion is not None:
+            where, turn = checked_pose(motion, 0.0, f'collider "{name}"')
+        self.colliders.append(Collider(name, shape, where, turn, friction, friction_static, motion))
         return self.colliders[-1]
 
     def add_attachment(

@@ -11,12 +11,13 @@ import numpy as np
 
 from . import viewer
 from .backend.notice import notice
-from .errors import PliantError, ProtocolError
+from .errors import PliantError, ProtocolError, SceneError
+from .geometry.motion import Pose, checked_pose, rotation_vector
 from .io.recording import Part, Recording, Solid
 from .model import Model
 from .progress import Progress
 from .protocol import Protocol, StepInfo
-from .scene import Scene
+from .scene import Collider, Scene
 from .solvers.base import Solver
 from .solvers.xpbd.solver import XPBD
 from .state import world_ids
@@ -104,6 +105,9 @@ class Simulation:
 
     def step(self, report: str | None = None) -> StepInfo:
         """Advance by dt and report. See :class:`pliant.StepInfo`."""
+        for k, collider in enumerate(self.scene.colliders):
+            if collider.motion is not None:
+                self.control.move_collider(k, *self._next_pose(k, collider))
         info = self.solver.step(
             self.model, self.state, self.control, self.workspace, self.dt, report or self.report
         )
@@ -173,9 +177,10 @@ class Simulation:
         world_ids(world, self.model)
         extent = 100 * float(np.ptp(self.model.x_rest, axis=0).max())  # of planes: to the horizon
         solids = []
-        for c in self.scene.colliders:
+        for k, c in enumerate(self.scene.colliders):
             v, t = c.shape.display(extent)
-            solids.append(Solid(c.name, v @ c.rotation.T + c.position, t))
+            p, r = self.control.collider_start[k]
+            solids.append(Solid(c.name, v @ r.T + p, t))
         recording = Recording(
             title=title or ", ".join(c.name for c in self.scene.cloths),
             dt=self.dt * every,
@@ -199,12 +204,41 @@ class Simulation:
             weight += np.bincount(ids, np.repeat(p.rest_area, 3), len(x))
         return total / np.where(weight > 0, weight, 1)
 
+    def move_collider(self, collider: Collider | int, position: Any, rotation: Any = None) -> None:
+        """Where a collider shall be at the end of the next step; see :meth:`pliant.Control.move_collider`."""
+        k = collider if isinstance(collider, int) else self._index_of(collider)
+        self.control.move_collider(k, position, rotation)
+
+    def _next_pose(self, k: int, collider: Collider) -> Pose:
+        """Where a moving collider is after this step; refuses turns too fast to follow."""
+        assert collider.motion is not None
+        name = f'collider "{collider.name}"'
+        halfway = checked_pose(collider.motion, self.time + 0.5 * self.dt, name)
+        end = checked_pose(collider.motion, self.time + self.dt, name)
+        start = self.control.collider_start[k]
+        ways = ((start, halfway), (halfway, end))
+        turn = sum(float(np.linalg.norm(rotation_vector(b[1] @ a[1].T))) for a, b in ways)
+        if turn > 0.99 * np.pi:
+            raise SceneError(
+                f"{name} turns by {np.degrees(turn):.0f} degrees within one step at t = {self.time:.3f} s; "
+                "half a turn or more cannot be followed: use a smaller dt"
+            )
+        return end
+
+    def _index_of(self, collider: Collider) -> int:
+        for k, c in enumerate(self.scene.colliders):
+            if c is collider:
+                return k
+        raise SceneError(f'collider "{collider.name}" does not belong to this scene')
+
     def reset(self, worlds: Any = None) -> None:
         """Bring some worlds (mask, index or indices; default all) to the start; others keep every bit."""
         self.state.reset(worlds)
         self.control.reset(worlds)
         if worlds is None:
             self.state.time = 0.0
+            for k, c in enumerate(self.scene.colliders):
+                self.control.place_collider(k, (c.position, c.rotation))
 
     def set(
         self,

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import PliantError, SceneError
+from .geometry.mesh import rotation_matrix
+from .geometry.motion import Pose, rotation_vector
 from .laws import LAWS
 
 if TYPE_CHECKING:
@@ -151,6 +153,10 @@ class Control:
         held = model.attachment_targets
         self.attachment_targets = spread(np.broadcast_to(held, (w, *held.shape)), model)
         self.f_ext = np.zeros((model.n_tiles, 0, 3, model.width), model.dtype)
+        poses = list(zip(model.colliders.position, model.colliders.rotation, strict=True))
+        self.collider_start: list[Pose] = [(p.copy(), r.copy()) for p, r in poses]
+        self.collider_target: list[Pose] = [(p.copy(), r.copy()) for p, r in poses]
+        self.collider_version = 0
         self.scale = {law: np.ones((model.n_tiles, model.width), model.dtype) for law in LAWS}
 
     def set_pins(self, ids: Any, x: Any, worlds: Any = None) -> None:
@@ -182,6 +188,39 @@ class Control:
         _write(into, f, world_ids(worlds, self.model), self.model, "set_force")
         self.f_ext = into
 
+    def move_collider(self, index: int, position: Any, rotation: Any = None) -> None:
+        """Where a collider shall be at the end of the next step, in every world.
+
+        It moves straight and turns about one axis at a constant rate; its surface drags cloth by friction.
+        rotation: what ``rotation_matrix`` takes (default: as it is). Raises SceneError for a turn of half a
+        circle or more, whose direction nobody can know.
+        """
+        p = np.asarray(position, float)
+        if p.shape != (3,) or not np.isfinite(p).all():
+            raise SceneError(f"move_collider: position must be three finite numbers, not {position!r}")
+        here = self.collider_start[index][1]
+        r = here if rotation is None else rotation_matrix(rotation)
+        if np.linalg.norm(rotation_vector(r @ here.T)) > 0.99 * np.pi:
+            raise SceneError("move_collider: half a turn or more within one step; use a smaller dt")
+        self.collider_target[index] = (p.copy(), r.copy())
+        self.collider_version += 1
+
+    def place_collider(self, index: int, pose: Pose) -> None:
+        """Put a collider somewhere at once, without motion: at the start, or after a reset."""
+        self.collider_start[index] = self.collider_target[index] = pose
+        self.collider_version += 1
+
+    def colliders_move(self) -> bool:
+        """True when a collider is under way to another pose."""
+        pairs = zip(self.collider_start, self.collider_target, strict=True)
+        return any(not all(np.array_equal(a, b) for a, b in zip(s, t, strict=True)) for s, t in pairs)
+
+    def colliders_arrived(self) -> None:
+        """The step is done: colliders are at their targets."""
+        if self.colliders_move():
+            self.collider_start = list(self.collider_target)
+            self.collider_version += 1
+
     def set_scale(self, law: str, factor: Any, worlds: Any = None) -> None:
         """Multiply the stiffness of a law by a factor per world (W',), > 0."""
         if law not in self.scale:
@@ -203,6 +242,9 @@ class Control:
         out = {f"scale_{law}": s.copy() for law, s in self.scale.items()}
         for name in ("pin_targets", "attachment_targets", "f_ext"):
             out[name] = getattr(self, name).copy()
+        for name in ("collider_start", "collider_target"):
+            poses = getattr(self, name)
+            out[name] = np.array([np.concatenate([p, r.ravel()]) for p, r in poses]).reshape(len(poses), 12)
         return out
 
     def restore(self, arrays: dict[str, Array]) -> None:
@@ -210,6 +252,11 @@ class Control:
         _restore(self.pin_targets, arrays["pin_targets"], "pin targets")
         _restore(self.attachment_targets, arrays["attachment_targets"], "attachment targets")
         self.f_ext = np.ascontiguousarray(arrays["f_ext"], self.model.dtype).copy()
+        if arrays["collider_start"].shape != (len(self.collider_start), 12):
+            raise PliantError("snapshot: it has another number of colliders: it belongs to another scene")
+        for name in ("collider_start", "collider_target"):
+            setattr(self, name, [(row[:3].copy(), row[3:].reshape(3, 3).copy()) for row in arrays[name]])
+        self.collider_version += 1
         for law, s in self.scale.items():
             _restore(s, arrays[f"scale_{law}"], f"scale of {law}")
 

@@ -9,13 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..geometry.motion import between, rotation_vector
 from ..model import Model
+from ..state import Control
 
 Array = np.ndarray
 
 
+SIZE, TURN, PLACE, SHIFT, SPIN, COLLIDER_SIZE = 0, 4, 13, 16, 19, 22
+"""Places in ``Colliders.data``: size (4), rotation by rows (9), position (3), and the displacement of the
+surface over the substep that ends here: ``shift + spin x (point - position)`` (3 and 3). Row 0, where the
+step starts, has the length of the way and the angle turned over the whole step in SHIFT and SPIN instead."""
+
+
 class Colliders(NamedTuple):
-    """kind (K,); data (K, 15): size 3, rotation by rows 9, position 3; mu (2, bodies, K): static, kinetic."""
+    """kind (K,); data (substeps + 1, K, 22): poses at the start of the step and at the end of each substep;
+    mu (2, bodies, K): static, kinetic."""
 
     kind: Array
     data: Array
@@ -40,11 +49,25 @@ class Contacts(NamedTuple):
     body: Array
 
 
-def collider_arrays(model: Model) -> Colliders:
-    """The model's colliders in its precision."""
-    s, f, k = model.colliders, model.dtype, len(model.colliders)
-    data = np.concatenate([s.size, s.rotation.reshape(k, 9), s.position], axis=1)
-    return Colliders(s.kind, data.astype(f), np.stack([s.mu_static, s.mu_kinetic]).astype(f))
+def collider_arrays(model: Model, control: Control, substeps: int) -> Colliders:
+    """The model's colliders on their way from where they are to their targets, in the model's precision."""
+    s, k = model.colliders, len(model.colliders)
+    data = np.zeros((substeps + 1, k, COLLIDER_SIZE))
+    data[:, :, SIZE : SIZE + 4] = s.size
+    for j in range(k):
+        start, end = control.collider_start[j], control.collider_target[j]
+        turn = rotation_vector(end[1] @ start[1].T)
+        way = end[0] - start[0]
+        for sub in range(substeps + 1):
+            position, rotation = between(start, end, sub / substeps)
+            data[sub, j, TURN : TURN + 9] = (rotation @ s.frame[j]).ravel()
+            data[sub, j, PLACE : PLACE + 3] = position
+        data[1:, j, SHIFT : SHIFT + 3] = way / substeps
+        data[1:, j, SPIN : SPIN + 3] = turn / substeps
+        data[0, j, SHIFT] = np.linalg.norm(way)
+        data[0, j, SPIN] = np.linalg.norm(turn)
+    mu = np.stack([s.mu_static, s.mu_kinetic])
+    return Colliders(s.kind, data.astype(model.dtype), mu.astype(model.dtype))
 
 
 def contact_arrays(model: Model, capacity: int) -> Contacts:

@@ -12,17 +12,31 @@ from typing import Any
 
 from ..backend.jit import kernel, prange
 from ..backend.lanes import any_lane, both, load, load3, maximum, splat, sqrt, store, where
-from ..laws.vectors import dot
-from .arrays import NEAR
+from ..laws.vectors import cross, dot, minus
+from .arrays import NEAR, PLACE, SHIFT, SIZE, SPIN, TURN
 from .distances import collider_distance
 
 
 @kernel
-def placed(col: Any, k: Any) -> Any:
-    """Size, rotation and position of collider ``k`` as tuples."""
-    d = col.data[k]
-    turn = ((d[3], d[4], d[5]), (d[6], d[7], d[8]), (d[9], d[10], d[11]))
-    return (d[0], d[1], d[2]), turn, (d[12], d[13], d[14])
+def placed(col: Any, sub: Any, k: Any) -> Any:
+    """Size, rotation and position of collider ``k`` as tuples, at the end of substep ``sub`` - 1."""
+    d = col.data[sub, k]
+    size = (d[SIZE], d[SIZE + 1], d[SIZE + 2], d[SIZE + 3])
+    turn = (
+        (d[TURN], d[TURN + 1], d[TURN + 2]),
+        (d[TURN + 3], d[TURN + 4], d[TURN + 5]),
+        (d[TURN + 6], d[TURN + 7], d[TURN + 8]),
+    )
+    return size, turn, (d[PLACE], d[PLACE + 1], d[PLACE + 2])
+
+
+@kernel
+def way_of_surface(col: Any, sub: Any, k: Any, p: Any) -> Any:
+    """How far the surface of collider ``k`` moves at a point during the substep before ``sub``."""
+    d = col.data[sub, k]
+    arm = (p[0] - d[PLACE], p[1] - d[PLACE + 1], p[2] - d[PLACE + 2])
+    turned = cross((d[SPIN], d[SPIN + 1], d[SPIN + 2]), arm)
+    return (d[SHIFT] + turned[0], d[SHIFT + 1] + turned[1], d[SHIFT + 2] + turned[2])
 
 
 @kernel
@@ -40,9 +54,11 @@ def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: A
         margin = c.radius[i] + reach[1] + reach[2] + 2.0 * reach[0] * sqrt(dot(speed, speed))
         found = False
         for k in range(col.kind.shape[0]):
-            size, turn, where_ = placed(col, k)
+            size, turn, where_ = placed(col, 0, k)
             gap, _ = collider_distance(col.kind[k], size, turn, where_, here)
-            near = gap < margin
+            arm = minus(here, where_)
+            travel = col.data[0, k, SHIFT] + col.data[0, k, SPIN] * sqrt(dot(arm, arm))
+            near = gap < margin + travel
             deep = maximum(deep, c.radius[i] - gap)
             if any_lane(near):
                 found = True
@@ -81,7 +97,7 @@ def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, 
         listed = e < c.n_found[t] and c.ids[t, e] == i
         touch = finite * 0.0
         for k in range(col.kind.shape[0]):
-            size, turn, where_ = placed(col, k)
+            size, turn, where_ = placed(col, col.data.shape[0] - 1, k)
             gap, _ = collider_distance(col.kind[k], size, turn, where_, here)
             inside = c.radius[i] - gap
             deep = maximum(deep, inside)

@@ -84,7 +84,75 @@ class Cylinder:
         return revolved(np.concatenate([[[0, h]], rim, low, [[0, -h]]]), 96)
 
 
-Shape = Plane | Sphere | Cylinder
+@dataclass(frozen=True)
+class Capsule:
+    """Cylinder about the z axis of its frame with half balls as ends.
+
+    radius [m]; height [m] between the centres of the two balls; centred at the origin.
+    """
+
+    radius: float
+    height: float
+
+    def __post_init__(self) -> None:
+        _positive("Capsule", radius=self.radius, height=self.height)
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices and triangles of its surface."""
+        arc = np.linspace(0, np.pi / 2, 13)
+        cap = np.stack([self.radius * np.sin(arc), 0.5 * self.height + self.radius * np.cos(arc)], axis=1)
+        return revolved(np.concatenate([cap, cap[::-1] * [1, -1]]), 64)
+
+
+@dataclass(frozen=True)
+class Box:
+    """Solid box, sides (x, y, z) [m] along the axes of its frame, centred at the origin.
+
+    ``rounding`` [m] rounds all edges and corners.
+    """
+
+    size: tuple[float, float, float]
+    rounding: float = 0.0
+
+    def __post_init__(self) -> None:
+        if np.shape(self.size) != (3,):
+            raise SceneError(f"Box: size must be three lengths [m], not {self.size!r}")
+        _positive("Box", **{f"size[{k}]": v for k, v in enumerate(self.size)})
+        if not 0 <= self.rounding <= 0.5 * min(self.size):
+            raise SceneError(
+                f"Box: rounding {self.rounding!r} must lie between 0 and half the smallest side, "
+                f"{0.5 * min(self.size)!r}"
+            )
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices and triangles of its surface: a ball's, its octants pulled apart."""
+        if self.rounding == 0:
+            v = 0.5 * np.array(self.size) * [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+            quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+            return v, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], np.int32)
+        t = np.concatenate([np.linspace(0, np.pi / 2, 9), np.linspace(np.pi / 2, np.pi, 9)])
+        v, faces = revolved(self.rounding * np.stack([np.sin(t), np.cos(t)], axis=1), 32)
+        angle = (np.arange(len(v)) % 32 + 0.5) * (
+            2 * np.pi / 32
+        )  # half a step off the axes: no vertex on them
+        radius = np.linalg.norm(v[:, :2], axis=1)
+        v[:, 0], v[:, 1] = radius * np.cos(angle), radius * np.sin(angle)
+        upper = np.repeat(np.arange(18) < 9, 32)
+        sign = np.stack([np.sign(np.cos(angle)), np.sign(np.sin(angle)), np.where(upper, 1.0, -1.0)], axis=1)
+        caps = _fans(faces, v, 32)
+        return v + sign * (0.5 * np.array(self.size) - self.rounding), caps
+
+
+def _fans(faces: Array, v: Array, n: int) -> Array:
+    """The faces of a surface of revolution, closed at its poles by fans over the first and the last ring."""
+    last = len(v) - n
+    k = np.arange(1, n - 1)
+    top = np.stack([np.zeros_like(k), k, k + 1], axis=1)
+    bottom = np.stack([np.full_like(k, last), last + k + 1, last + k], axis=1)
+    return np.concatenate([faces, top, bottom]).astype(np.int32)
+
+
+Shape = Plane | Sphere | Cylinder | Capsule | Box
 
 
 def _positive(what: str, **values: float) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.geometry import shapes
-from pliant.geometry.colliders import Cylinder, Plane, Sphere
+from pliant.geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from pliant.geometry.mesh import TriMesh
 from pliant.io.fields import REQUIRED, Table, is_vector, read_toml, shown
 from pliant.io.meshes import UNITS, read_mesh
@@ -57,6 +57,8 @@ COLLIDERS: dict[str, tuple[str, ...]] = {
     "plane": ("normal",),
     "sphere": ("radius",),
     "cylinder": ("radius", "height", "rounding"),
+    "capsule": ("radius", "height"),
+    "box": ("size", "rounding"),
 }
 NEEDED = ("areal_density", "thickness", "youngs_modulus", "poisson_ratio", "bending_rigidity")
 """What a material without a base must say."""
@@ -328,11 +330,17 @@ def _add_collider(scene: Scene, table: Table) -> None:
     kind = table.text("kind", choices=tuple(COLLIDERS))
     table.only(*KEYS["collider"], *COLLIDERS[kind])
     with table.at():
-        shape: Plane | Sphere | Cylinder
+        shape: Shape
         if kind == "plane":
             shape = Plane(table.vector("normal", (0.0, 0.0, 1.0)))
         elif kind == "sphere":
             shape = Sphere(table.number("radius", unit="m", above=0))
+        elif kind == "capsule":
+            shape = Capsule(
+                table.number("radius", unit="m", above=0), table.number("height", unit="m", above=0)
+            )
+        elif kind == "box":
+            shape = Box(table.vector("size", unit="m"), table.number("rounding", 0.0, "m", least=0))
         else:
             shape = Cylinder(
                 table.number("radius", unit="m", above=0),

@@ -33,7 +33,7 @@ def distances(kind: Any, size: Any, turn: Any, place: Any, p: Any, gap: Any, nor
     """p (M, 1, 3, L); out: gap (M, L), normal (M, 1, 3, L)."""
     axes = ((turn[0, 0], turn[0, 1], turn[0, 2]), (turn[1, 0], turn[1, 1], turn[1, 2]),
             (turn[2, 0], turn[2, 1], turn[2, 2]))  # fmt: skip
-    sizes, where_ = (size[0], size[1], size[2]), (place[0], place[1], place[2])
+    sizes, where_ = (size[0], size[1], size[2], size[3]), (place[0], place[1], place[2])
     for n in range(p.shape[0]):
         d, g = collider_distance(kind, sizes, axes, where_, load3(p[n], 0, lanes))
         store(gap, (n,), d, lanes)
@@ -47,7 +47,8 @@ def signed_distance(
     kind, size = SIZES[shape]
     p = in_lanes(points[:, None], 16, dtype)
     gap, normal = np.full((len(p), 16), np.nan, dtype), np.full_like(p, np.nan)
-    constants = (np.asarray(a, dtype) for a in (size, np.eye(3) if turn is None else turn, place))
+    row = (size[0], size[1], 0.0, size[2])
+    constants = (np.asarray(a, dtype) for a in (row, np.eye(3) if turn is None else turn, place))
     distances(kind, *constants, p, gap, normal, Lanes(16))
     return out_of_lanes(gap, len(points)), out_of_lanes(normal, len(points))[:, 0]
 

@@ -260,8 +260,8 @@ def test_a_moved_pin_arrives(tmp_path: Path) -> None:
         ),
         (CLOTH + "[simulation]\noutput = 3\n", "line 5: [simulation] output: must be a file name"),
         (
-            CLOTH + '[[collider]]\nkind = "box"\n',
-            'kind: "box" is unknown; choose one of plane, sphere, cyl',
+            CLOTH + '[[collider]]\nkind = "cone"\n',
+            'kind: "cone" is unknown; choose one of plane, sphere, cyl',
         ),
         (CLOTH + '[[collider]]\nkind = "sphere"\n', "line 4: [[collider]] radius: is missing"),
         (

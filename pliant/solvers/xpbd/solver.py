@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...backend.threads import get_threads, launching
+from ...contact.arrays import Colliders
 from ...contact.detection import detect, survey
 from ...diagnostics.report import complete_report
 from ...errors import SolverError
@@ -101,11 +102,13 @@ class XPBD:
             ws.x_start[...] = state.x_lanes
             ws.v_start[...] = state.v_lanes
             ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
-            grew = find_contacts(model, state, ws, dt)
+            colliders = ws.colliders(control, self.substeps)
+            grew = find_contacts(model, state, colliders, ws, dt)
             clock.lap("contact detection")
-            run(self, model, state, control, ws, dt)
+            run(self, model, state, control, colliders, ws, dt)
             clock.lap("constraint solve")
-            info = measure(model, state, ws, dt, grew, self.substeps * self.iterations)
+            info = measure(model, state, colliders, ws, dt, grew, self.substeps * self.iterations)
+            control.colliders_arrived()
             clock.lap("survey")
             if report == "full":
                 complete_report(info, model, state, control, ws.last_substep(dt / self.substeps))
@@ -178,7 +181,7 @@ def _check_step(dt: float, report: str) -> None:
         raise SolverError(f'report is {report!r}, it must be "status" or "full"')
 
 
-def find_contacts(model: Model, state: State, ws: Workspace, dt: float) -> bool:
+def find_contacts(model: Model, state: State, colliders: Colliders, ws: Workspace, dt: float) -> bool:
     """Fill the contact lists; True when they had to grow."""
     if len(model.colliders) == 0:
         return False
@@ -186,7 +189,7 @@ def find_contacts(model: Model, state: State, ws: Workspace, dt: float) -> bool:
     reach = np.array([dt, gravity * dt**2, 0.5 * model.length], model.dtype)
     grew = False
     while True:
-        detect(state.x_lanes, state.v_lanes, ws.contacts, ws.colliders, reach, ws.deepest, ws.lanes)
+        detect(state.x_lanes, state.v_lanes, ws.contacts, colliders, reach, ws.deepest, ws.lanes)
         needed = int(ws.contacts.n_found.max())
         if needed <= ws.contacts.ids.shape[1]:
             return grew
@@ -194,7 +197,9 @@ def find_contacts(model: Model, state: State, ws: Workspace, dt: float) -> bool:
         grew = True
 
 
-def run(solver: XPBD, model: Model, state: State, control: Control, ws: Workspace, dt: float) -> None:
+def run(
+    solver: XPBD, model: Model, state: State, control: Control, colliders: Colliders, ws: Workspace, dt: float
+) -> None:
     """All substeps of one step."""
     threads = get_threads()
     by_tile = model.n_tiles >= threads or not ws.worth_sharing(solver.order)
@@ -205,7 +210,7 @@ def run(solver: XPBD, model: Model, state: State, control: Control, ws: Workspac
         *ws.laws(control),
         ws.gather,
         ws.contacts,
-        ws.colliders,
+        colliders,
         ws.times(dt, solver.substeps),
     )
     if by_tile:
@@ -249,10 +254,12 @@ def _sweep(solver: XPBD, ws: Workspace, flags: int, s: int, by_color: bool) -> l
     return rows
 
 
-def measure(model: Model, state: State, ws: Workspace, dt: float, grew: bool, sweeps: int) -> StepInfo:
+def measure(
+    model: Model, state: State, colliders: Colliders, ws: Workspace, dt: float, grew: bool, sweeps: int
+) -> StepInfo:
     """Survey the result, freeze worlds that failed, and report."""
     slack = np.array([1e-3 * model.length, 1e-3 * model.length], model.dtype)
-    survey(state.x_lanes, state.v_lanes, ws.contacts, ws.colliders, slack, ws.survey, ws.lanes)
+    survey(state.x_lanes, state.v_lanes, ws.contacts, colliders, slack, ws.survey, ws.lanes)
     finite, touching, deepest, missed = np.moveaxis(gathered(ws.survey, model), 1, 0)
     status = np.zeros(model.n_worlds, np.int32)
     bad = ~np.isfinite(finite)

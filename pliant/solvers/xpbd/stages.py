@@ -14,7 +14,7 @@ import numpy as np
 from ...backend.jit import kernel, prange
 from ...backend.lanes import add3, load, load3, maximum, store, store3, where
 from ...contact.arrays import DRAG, NEAR, NORMAL, PUSH
-from ...contact.detection import placed
+from ...contact.detection import placed, way_of_surface
 from ...contact.distances import collider_distance
 from ...contact.friction import coulomb, tangential
 from ...laws.vectors import minus, plus
@@ -99,16 +99,16 @@ def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: 
 
 @kernel
 def collide(
-    x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, flags: Any, lo: Any, hi: Any, lanes: Any
+    x: Any, x_prev: Any, p: Any, c: Any, t: Any, col: Any, sub: Any, flags: Any, lo: Any, hi: Any, lanes: Any
 ) -> None:
-    """Keep particles outside colliders; friction acts on the displacement since the substep's start."""
+    """Keep particles outside colliders; friction acts on how far each slid since the substep began."""
     for e in range(lo, min(hi, c.n_found[t])):
         i = c.ids[t, e]
         pairs = c.pairs[t, e]
         if p.inv_mass[i] > 0:
             body = c.body[i]
             for k in range(col.kind.size):
-                size, turn, where_ = placed(col, k)
+                size, turn, where_ = placed(col, sub + 1, k)
                 here = load3(x, i, lanes)
                 gap, n = collider_distance(col.kind[k], size, turn, where_, here)
                 near = load(pairs, (k, NEAR), lanes)
@@ -123,7 +123,8 @@ def collide(
                         load(pairs, (k, DRAG + 2), lanes),
                     )
                 push = where(near > 0.0, maximum(old - (gap - c.radius[i]), 0.0), zero)
-                slip = tangential(minus(here, load3(x_prev, i, lanes)), n)
+                moved = minus(minus(here, load3(x_prev, i, lanes)), way_of_surface(col, sub + 1, k, here))
+                slip = tangential(moved, n)
                 wish = minus(held, slip)
                 drag = coulomb(wish, push, col.mu[0, body, k], col.mu[1, body, k])
                 store(pairs, (k, PUSH), push, lanes)
@@ -145,7 +146,7 @@ def separate(x: Any, p: Any, c: Any, t: Any, col: Any, lo: Any, hi: Any, lanes: 
         pairs = c.pairs[t, e]
         if p.inv_mass[i] > 0:
             for k in range(col.kind.size):
-                size, turn, where_ = placed(col, k)
+                size, turn, where_ = placed(col, 0, k)
                 gap, n = collider_distance(col.kind[k], size, turn, where_, load3(x, i, lanes))
                 near = load(pairs, (k, NEAR), lanes)
                 push = where(near > 0.0, maximum(c.radius[i] - gap, 0.0), near * 0.0)
@@ -215,7 +216,7 @@ def run_stage(
     elif op == PIN:
         pin(x, v, pins, t, pins.share[row[4]], times, lo, hi, lanes)
     elif op == CONTACT:
-        collide(x, x_prev, p, c, t, col, flags, lo, hi, lanes)
+        collide(x, x_prev, p, c, t, col, row[4], flags, lo, hi, lanes)
     elif op == SEPARATE:
         separate(x, p, c, t, col, lo, hi, lanes)
     elif op == CLEAR:

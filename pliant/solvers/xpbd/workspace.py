@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.lanes import Lanes
-from ...contact.arrays import DRAG, NORMAL, PUSH, collider_arrays, contact_arrays
+from ...contact.arrays import DRAG, NORMAL, PUSH, Colliders, collider_arrays, contact_arrays
 from ...diagnostics.report import Substep
 from ...laws import LAWS
 from ...model import Block, Model
@@ -37,7 +37,7 @@ class Workspace:
         self.gravity = model.gravity.astype(model.dtype)
         self.pin_ids = model.pin_ids.astype(np.int32)
         self.pin_start = np.zeros((model.n_tiles, len(model.pin_ids), 3, model.width), model.dtype)
-        self.colliders = collider_arrays(model)
+        self.still: tuple[int, Colliders] | None = None
         self.contacts = contact_arrays(model, capacity=model.n_particles // 8 + 16)
         self.deepest = np.zeros((model.n_tiles, model.width), model.dtype)
         self.survey = np.zeros((model.n_tiles, 4, model.width), model.dtype)
@@ -77,6 +77,14 @@ class Workspace:
         if substeps not in self.shares:
             self.shares[substeps] = ((np.arange(substeps) + 1) / substeps).astype(self.model.dtype)
         return Pins(self.pin_ids, self.pin_start, control.pin_targets, self.shares[substeps])
+
+    def colliders(self, control: Any, substeps: int) -> Colliders:
+        """Colliders on their way; kept while none moves."""
+        if self.still is not None and self.still[0] == control.collider_version:
+            return self.still[1]
+        arrays = collider_arrays(self.model, control, substeps)
+        self.still = None if control.colliders_move() else (control.collider_version, arrays)
+        return arrays
 
     def times(self, dt: float, substeps: int) -> Array:
         """Step lengths in the model's precision."""
