@@ -110,7 +110,7 @@ def test_a_ridge_is_positive_and_a_valley_negative() -> None:
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_angle_is_that_of_the_geometry(seed: int) -> None:
-    x, _ = configurations("dihedral", 64, seed)
+    x, _ = configurations("dihedral_acos", 64, seed)  # away from flat: the arc cosine is poor there
     value, _ = evaluate("dihedral", x, np.zeros((64, 1)))
     hinges = np.arange(256).reshape(64, 4)
     np.testing.assert_allclose(value[:, 0], measures.hinge_angles(x.reshape(-1, 3), hinges), atol=1e-12)
