@@ -16,6 +16,16 @@ from .errors import SceneError
 
 Array = np.ndarray
 
+NUMBERS = (
+    "areal_density",
+    "thickness",
+    "youngs_modulus",
+    "poisson_ratio",
+    "bending_rigidity",
+    "damping_time",
+    "friction",
+)
+
 
 @dataclass(frozen=True)
 class Fabric:
@@ -42,6 +52,10 @@ class Fabric:
     source: str = ""
 
     def __post_init__(self) -> None:
+        for key in NUMBERS:
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+                raise SceneError(f'material "{self.name}": {key} is {value!r}, it must be a number')
         for key in ("areal_density", "thickness", "youngs_modulus"):
             _check(self, key, getattr(self, key) > 0, "greater than 0")
         for key in ("bending_rigidity", "damping_time", "friction"):

@@ -90,6 +90,9 @@ class StepInfo:
     momentum             linear momentum (W, 3) [kg m/s]
     angular_momentum     about the origin (W, 3) [kg m^2/s]
     timers               seconds by stage, nested by "/"
+
+    Both residuals are those of the elastic problem: with damped materials they hold a share of the damping
+    force while the cloth moves.
     """
 
     time: float

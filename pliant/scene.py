@@ -226,6 +226,8 @@ class Scene:
         particles = cloth.particles(ids)
         if not (np.isfinite(stiffness) and stiffness > 0):
             raise SceneError(f"add_attachment: stiffness is {stiffness!r}, it must be greater than 0 [N/m]")
+        if not (np.isfinite(damping_time) and damping_time >= 0):
+            raise SceneError(f"add_attachment: damping_time is {damping_time!r}, it must be at least 0 [s]")
         here = cloth.mesh.vertices[particles - cloth.vertices.start]
         points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
         if not np.isfinite(points).all():

@@ -298,3 +298,9 @@ def test_irregular_meshes_are_alike(seed: int) -> None:
     mesh = shapes.unstructured((1.0, 1.0), EDGE, seed=seed)
     for axis in (0, 1):
         assert 0.9 < strip_test(mesh, axis)[0] < 1.0
+
+
+@pytest.mark.parametrize("value", ["1e6", None, True])
+def test_a_modulus_that_is_no_number_is_refused(value) -> None:
+    with pytest.raises(SceneError, match="youngs_modulus"):
+        Fabric(youngs_modulus=value)

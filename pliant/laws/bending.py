@@ -49,8 +49,8 @@ def hinge_gradients(x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Four:
     q2 = reciprocal(dot(n2, n2))
     valid = both(both(q1 > 0.0, q2 > 0.0), length > 0.0)
     inverse = where(valid, reciprocal(length), 0.0)
-    g2 = times(-length * where(valid, q1, 0.0), n1)
-    g3 = times(-length * where(valid, q2, 0.0), n2)
+    g2 = times(where(valid, q1, 0.0), times(-length, n1))
+    g3 = times(where(valid, q2, 0.0), times(-length, n2))
     # heights' feet divide the edge: shares of the opposite vertices' gradients that 0 and 1 balance
     a2 = dot(minus(x2, x1), e) * inverse * inverse
     a3 = dot(minus(x3, x1), e) * inverse * inverse
