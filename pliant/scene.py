@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,19 +49,23 @@ class Cloth:
         self.bending = "isometric"
         self.warp_direction: Array | None = None
         self.velocity = np.zeros(3)
-        self._simulation: Simulation | None = None
+        self._simulation: weakref.ref[Simulation] | None = None
 
     def __repr__(self) -> str:
         return f'Cloth("{self.name}", {self.mesh.n_vertices} vertices, {self.material.name})'
 
     @property
     def simulation(self) -> Simulation:
-        """The simulation that runs this cloth. Raises SceneError before there is one."""
-        if self._simulation is None:
+        """The simulation that runs this cloth. Raises SceneError when there is none, or none any more."""
+        running = None if self._simulation is None else self._simulation()
+        if running is None:
             raise SceneError(
-                f'cloth "{self.name}" is not being simulated yet: make a pliant.Simulation first'
+                f'cloth "{self.name}" is not being simulated: make a pliant.Simulation first, and keep it'
             )
-        return self._simulation
+        return running
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_simulation": None}  # a copy is a scene of its own
 
     @property
     def x(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from . import viewer
+from .backend.interrupts import held_back
 from .backend.notice import notice
 from .errors import PliantError, ProtocolError, SceneError
 from .geometry.motion import Pose, checked_pose, rotation_vector
 from .io.recording import Part, Recording, Solid
+from .io.snapshots import read_snapshot, scene_differences, scene_summary, write_snapshot
 from .model import Model
 from .progress import Progress
 from .protocol import Protocol, StepInfo
@@ -23,8 +25,6 @@ from .solvers.xpbd.solver import XPBD
 from .state import world_ids
 
 Array = np.ndarray
-
-SNAPSHOT_VERSION = 1
 
 MEMBRANE_LAWS = ("membrane", "distance")
 BENDING_LAWS = ("isometric", "dihedral", "dihedral_acos")
@@ -88,7 +88,7 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
         self.info: StepInfo | None = None
         for cloth in scene.cloths:
-            cloth._simulation = self
+            cloth._simulation = weakref.ref(self)  # a cycle would keep all arrays until the next collection
 
     def __repr__(self) -> str:
         return f"Simulation(t={self.time:.4g} s, {self.solver!r}, dt={self.dt:.6g}, {self.model!r})"
@@ -129,7 +129,8 @@ class Simulation:
         """Run for a time [s] or a number of steps.
 
         record   path or paths; the suffix picks the recorder (.html, .png, .npz). They are written at the
-                 end, also after Ctrl-C, with the frames made so far
+                 end, with the frames made so far also after an error or Ctrl-C, which ends the run after the
+                 step at hand (at once if pressed twice; the step then has not happened)
         world    the world that is recorded; every: one frame per so many steps
         before   called with this simulation before each step: move pins, set forces
         Returns the StepInfo of the last step, with the full report. Raises KeyboardInterrupt after the
@@ -142,23 +143,25 @@ class Simulation:
         for path in paths:
             viewer.check(path)
         recording = self.new_recording(title, world, every) if paths else None
-        try:
-            with Progress(n, enabled=progress) as bar:
-                for k in range(n):
-                    if before is not None:
-                        before(self)
-                    last = k == n - 1
-                    info = self.step("full" if last else None)
-                    if recording is not None and ((k + 1) % every == 0 or last):
-                        recording.add(self.time, self.x[world], self.vertex_strain(world))
-                    bar.advance(info)
-        finally:
-            if recording is not None:
-                recording.meta["report"] = self.info.to_dict() if self.info else {}
-                for path in paths:
-                    if progress:
-                        notice(f"writing {path}")
-                    viewer.write(recording, path)
+        with held_back() as interrupt:
+            try:
+                with Progress(n, enabled=progress) as bar:
+                    for k in range(n):
+                        if before is not None:
+                            before(self)
+                        last = k == n - 1
+                        info = self.step("full" if last else None)
+                        if recording is not None and ((k + 1) % every == 0 or last):
+                            recording.add(self.time, self.x[world], self.vertex_strain(world))
+                        bar.advance(info)
+                        interrupt.raise_if_asked()
+            finally:
+                if recording is not None:
+                    recording.meta["report"] = self.info.to_dict() if self.info else {}
+                    for path in paths:
+                        if progress:
+                            notice(f"writing {path}")
+                        viewer.write(recording, path)
         assert self.info is not None
         return self.info
 
@@ -267,42 +270,50 @@ class Simulation:
         return self.solver.multipliers(self.model, self.workspace, law) / self.protocol.h**2
 
     def save(self, path: str | Path) -> None:
-        """Write a snapshot (.npz): state, control, protocol; resuming from it continues bit for bit."""
+        """Write a snapshot (.npz): state, control, random numbers, protocol; resuming continues bit for bit.
+
+        The file appears whole or not at all.
+        """
         arrays = {f"state/{k}": a for k, a in self.state.arrays().items()}
         arrays |= {f"control/{k}": a for k, a in self.control.arrays().items()}
         arrays |= {f"solver/{k}": a for k, a in getattr(self.workspace, "arrays", dict)().items()}
-        head = {"version": SNAPSHOT_VERSION, "protocol": self.protocol.to_dict()}
-        with open(path, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, head=np.array(json.dumps(head)), **arrays)
+        head = {
+            "protocol": self.protocol.to_dict(),
+            "scene": scene_summary(self.model),
+            "rng": self.rng.bit_generator.state,
+        }
+        write_snapshot(path, head, arrays)
 
     def load(self, path: str | Path, any_protocol: bool = False) -> None:
         """Restore a snapshot of the same scene.
 
-        Raises ProtocolError when it was made under another protocol (unless ``any_protocol``), PliantError
-        when it belongs to another scene; the simulation is then unchanged.
+        Raises ProtocolError when it was made under another protocol, PliantError when it belongs to another
+        scene or is damaged; the simulation is then unchanged. ``any_protocol`` takes a snapshot of any
+        protocol and any constants, as long as its arrays fit.
         """
-        arrays, head = _read_snapshot(path)
-        if not any_protocol:
-            self.protocol.require(Protocol.from_dict(head["protocol"]), f'snapshot "{path}"')
+        head, arrays = read_snapshot(path)
+        what = f'snapshot "{path}"'
+        rng = np.random.default_rng()
         state, control = self.state.copy(), self.model.control()
+        try:
+            protocol, scene = Protocol.from_dict(head["protocol"]), dict(head["scene"])
+            rng.bit_generator.state = head["rng"]
+        except (KeyError, TypeError, ValueError, ProtocolError) as error:
+            raise PliantError(f"{what} is damaged: its head lacks or garbles {error}") from error
+        if not any_protocol:
+            self.protocol.require(protocol, what)
+            differ = scene_differences(scene_summary(self.model), scene)
+            if differ:
+                raise PliantError(
+                    f"{what} belongs to another scene (other {', '.join(differ)}); build the scene it comes "
+                    "from, or pass any_protocol=True to go on regardless"
+                )
         state.restore({k[6:]: a for k, a in arrays.items() if k.startswith("state/")})
         control.restore({k[8:]: a for k, a in arrays.items() if k.startswith("control/")})
         self.state.restore(state.arrays())
         self.control.restore(control.arrays())
-
-
-def _read_snapshot(path: str | Path) -> tuple[dict[str, Array], dict[str, Any]]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {k: file[k] for k in file.files}
-        head = json.loads(str(arrays.pop("head")))
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise PliantError(f'"{path}" is not a snapshot of Pliant: {error}') from error
-    if head.get("version") != SNAPSHOT_VERSION:
-        raise ProtocolError(
-            f'snapshot "{path}" has version {head.get("version")}, this Pliant reads {SNAPSHOT_VERSION}'
-        )
-    return arrays, head
+        self.rng.bit_generator.state = rng.bit_generator.state
+        self.info = None
 
 
 def materials_of(scene: Scene) -> dict[str, Any]:

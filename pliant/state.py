@@ -121,15 +121,17 @@ class State:
             "x": self.x_lanes.copy(),
             "v": self.v_lanes.copy(),
             "frozen": self.frozen.copy(),
-            "time": np.array(self.time),
+            "time": np.array(self.time, float),
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Back from :meth:`arrays`, bit for bit."""
-        _restore(self.x_lanes, arrays["x"], "positions")
-        _restore(self.v_lanes, arrays["v"], "velocities")
-        self.frozen[:] = arrays["frozen"]
-        self.time = float(arrays["time"])
+        """Back from :meth:`arrays`, bit for bit. Raises PliantError where something lacks or does not fit."""
+        time = np.zeros(())
+        _restore(self.x_lanes, arrays, "x", "positions")
+        _restore(self.v_lanes, arrays, "v", "velocities")
+        _restore(self.frozen, arrays, "frozen", "frozen worlds")
+        _restore(time, arrays, "time", "times")
+        self.time = float(time)
 
     def copy(self) -> State:
         """An independent state with the same bits."""
@@ -248,20 +250,29 @@ class Control:
         return out
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Back from :meth:`arrays`, bit for bit."""
-        _restore(self.pin_targets, arrays["pin_targets"], "pin targets")
-        _restore(self.attachment_targets, arrays["attachment_targets"], "attachment targets")
-        self.f_ext = np.ascontiguousarray(arrays["f_ext"], self.model.dtype).copy()
-        if arrays["collider_start"].shape != (len(self.collider_start), 12):
-            raise PliantError("snapshot: it has another number of colliders: it belongs to another scene")
+        """Back from :meth:`arrays`, bit for bit. Raises PliantError where something lacks or does not fit."""
+        _restore(self.pin_targets, arrays, "pin_targets", "pin targets")
+        _restore(self.attachment_targets, arrays, "attachment_targets", "attachment targets")
+        some = arrays.get("f_ext", self.f_ext).shape[1:2] != (0,)
+        m = self.model
+        force = np.zeros((m.n_tiles, m.n_particles if some else 0, 3, m.width), m.dtype)
+        _restore(force, arrays, "f_ext", "external forces")
+        poses = {}
         for name in ("collider_start", "collider_target"):
-            setattr(self, name, [(row[:3].copy(), row[3:].reshape(3, 3).copy()) for row in arrays[name]])
-        self.collider_version += 1
+            rows = np.zeros((len(self.collider_start), 12))
+            _restore(rows, arrays, name, "poses of colliders")
+            poses[name] = [(row[:3].copy(), row[3:].reshape(3, 3).copy()) for row in rows]
         for law, s in self.scale.items():
-            _restore(s, arrays[f"scale_{law}"], f"scale of {law}")
+            _restore(s, arrays, f"scale_{law}", f"stiffness factors of {law}")
+        self.f_ext = force
+        self.collider_start, self.collider_target = poses["collider_start"], poses["collider_target"]
+        self.collider_version += 1
 
 
-def _restore(into: Array, saved: Array, what: str) -> None:
+def _restore(into: Array, arrays: dict[str, Array], key: str, what: str) -> None:
+    if key not in arrays:
+        raise PliantError(f"snapshot: {what} are missing; it is damaged or was made by another program")
+    saved = arrays[key]
     if into.shape != saved.shape or into.dtype != saved.dtype:
         raise PliantError(
             f"snapshot: {what} have shape {saved.shape} {saved.dtype}, this simulation has "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -98,9 +100,7 @@ class XPBD:
         """Advance ``state`` by dt [s]. ``report="full"`` adds energies and residuals to the StepInfo."""
         _check_step(dt, report)
         clock = Clock()
-        with launching():
-            ws.x_start[...] = state.x_lanes
-            ws.v_start[...] = state.v_lanes
+        with launching(), whole_step(state, control, ws):
             ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
             colliders = ws.colliders(control, self.substeps)
             grew = find_contacts(model, state, colliders, ws, dt)
@@ -158,6 +158,24 @@ class PBD(XPBD):
         """All arrays for a model; constraints are rigid and corrected by the share k'."""
         share = 1 - (1 - self.stiffness) ** (1 / self.iterations)
         return Workspace(model, self.order, self.relaxation * share, rigid=True)
+
+
+@contextmanager
+def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
+    """A step happens as a whole or, after an error or Ctrl-C, not at all."""
+    ws.x_start[...] = state.x_lanes
+    ws.v_start[...] = state.v_lanes
+    started, frozen, poses = state.time, state.frozen.copy(), list(control.collider_start)
+    try:
+        yield
+    except BaseException:
+        state.x_lanes[...] = ws.x_start
+        state.v_lanes[...] = ws.v_start
+        state.frozen[:] = frozen
+        state.time = started
+        control.collider_start = poses
+        control.collider_version += 1
+        raise
 
 
 class Clock:
