@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..backend.jit import kernel, prange
 from ..backend.lanes import any_lane, both, load, load3, maximum, splat, sqrt, store, where
 from ..laws.vectors import cross, dot, minus
@@ -76,7 +78,7 @@ def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: A
 def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
     """Fill the contact lists of all tiles, particles ascending."""
     for t in prange(x.shape[0]):
-        detect_tile(x[t], v[t], t, c, col, reach, deepest, lanes)
+        detect_tile(x[t], v[t], np.int64(t), c, col, reach, deepest, lanes)
 
 
 @kernel
@@ -121,4 +123,4 @@ def survey(x: Any, v: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -
     slack (2,): depth that counts as missed, distance that counts as touching [m].
     """
     for t in prange(x.shape[0]):
-        survey_tile(x[t], v[t], t, c, col, slack, out, lanes)
+        survey_tile(x[t], v[t], np.int64(t), c, col, slack, out, lanes)
