@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,16 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.skip(f"real meshes not present (set PLIANT_DATA): {path}")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_before() -> Iterator[None]:
+    """A test that changes the number of threads does not change it for the next one."""
+    module = sys.modules.get("pliant.backend.threads")
+    before = module.get_threads() if module else None
+    yield
+    if module and module.get_threads() != before:
+        module.set_threads(before)
 
 
 @pytest.fixture
