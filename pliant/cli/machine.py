@@ -6,10 +6,10 @@ import os
 import platform
 import re
 from importlib import import_module, metadata
-from pathlib import Path
 from typing import Any
 
 from pliant import __version__
+from pliant.bench.machine import processor
 
 CORE = ("numpy", "scipy", "numba", "llvmlite")
 
@@ -58,16 +58,6 @@ def machine() -> dict[str, Any]:
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def processor() -> str:
-    """Name of the processor, as far as the system tells."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return platform.processor() or "unknown"
-    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or "unknown"
 
 
 def threading_layer() -> str:

@@ -1,9 +1,9 @@
 """Contacts with analytic colliders, found once per step.
 
 A particle is *near* a collider in a world when its distance is below its rest distance plus a margin that
-bounds how far it can get during the step: twice its speed times dt, plus what gravity adds, plus half a
-mean edge for what constraints may do. What nevertheless passes through is found by :func:`survey` after
-the step and reported as ``Status.CONTACT_MISSED``.
+bounds how far the two can come together during the step: twice its speed times dt, plus what gravity adds,
+plus half a mean edge for what constraints may do, plus the way of the collider's surface. What nevertheless
+passes through is found by :func:`survey` after the step and reported as ``Status.CONTACT_MISSED``.
 """
 
 from __future__ import annotations
