@@ -9,7 +9,7 @@ from ...backend.lanes import add3, load, load3, maximum, store, where
 from ...contact.arrays import DRAG, NEAR, NORMAL, PUSH
 from ...contact.detection import placed, way_of_surface
 from ...contact.distances import collider_distance
-from ...contact.friction import coulomb, tangential
+from ...laws.friction import coulomb, tangential
 from ...laws.vectors import minus
 from .projections import LOAD
 

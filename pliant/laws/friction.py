@@ -1,4 +1,8 @@
-"""Coulomb friction of one contact as a law on displacements."""
+"""Coulomb friction of one contact as a law on displacements.
+
+A correction [m] stands for an impulse: both forces of a contact, times h^2 and the inverse mass, are lengths,
+and the cone compares lengths (docs/laws/contact.md; Macklin, Müller, Chentanez, Kim 2014, section 6.1).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ from typing import Any
 
 from ..backend.jit import law
 from ..backend.lanes import sqrt, where
-from ..laws.scalars import reciprocal
-from ..laws.vectors import Vec, dot, minus, times
+from .scalars import reciprocal
+from .vectors import Vec, dot, minus, times
 
 
 @law

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pliant.backend.jit import kernel
 from pliant.backend.lanes import Lanes, load, load3, store3
-from pliant.contact.friction import coulomb, tangential
+from pliant.laws.friction import coulomb, tangential
 from tests.laws.batches import in_lanes, out_of_lanes, random_rotations
 
 Array = np.ndarray
