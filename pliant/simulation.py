@@ -130,7 +130,8 @@ class Simulation:
 
         record   path or paths; the suffix picks the recorder (.html, .png, .npz). They are written at the
                  end, with the frames made so far also after an error or Ctrl-C, which ends the run after the
-                 step at hand (at once if pressed twice; the step then has not happened)
+                 step at hand (at once if pressed twice; the step then has not happened). One that cannot be
+                 written does not keep the others from it
         world    the world that is recorded; every: one frame per so many steps
         before   called with this simulation before each step: move pins, set forces
         Returns the StepInfo of the last step, with the full report. Raises KeyboardInterrupt after the
@@ -152,16 +153,13 @@ class Simulation:
                         last = k == n - 1
                         info = self.step("full" if last else None)
                         if recording is not None and ((k + 1) % every == 0 or last):
-                            recording.add(self.time, self.x[world], self.vertex_strain(world))
+                            self.record(recording, world)
                         bar.advance(info)
                         interrupt.raise_if_asked()
             finally:
                 if recording is not None:
                     recording.meta["report"] = self.info.to_dict() if self.info else {}
-                    for path in paths:
-                        if progress:
-                            notice(f"writing {path}")
-                        viewer.write(recording, path)
+                    viewer.write_all(recording, paths, say=notice if progress else None)
         assert self.info is not None
         return self.info
 
@@ -179,11 +177,7 @@ class Simulation:
         """A recording of this scene with the present state as its first frame."""
         world_ids(world, self.model)
         extent = 100 * float(np.ptp(self.model.x_rest, axis=0).max())  # of planes: to the horizon
-        solids = []
-        for k, c in enumerate(self.scene.colliders):
-            v, t = c.shape.display(extent)
-            p, r = self.control.collider_start[k]
-            solids.append(Solid(c.name, v @ r.T + p, t))
+        solids = [Solid(c.name, *c.shape.display(extent)) for c in self.scene.colliders]
         recording = Recording(
             title=title or ", ".join(c.name for c in self.scene.cloths),
             dt=self.dt * every,
@@ -191,8 +185,13 @@ class Simulation:
             solids=solids,
             meta={"protocol": self.protocol.to_dict(), "materials": materials_of(self.scene)},
         )
-        recording.add(self.time, self.x[world], self.vertex_strain(world))
+        self.record(recording, world)
         return recording
+
+    def record(self, recording: Recording, world: int = 0) -> None:
+        """Append the present state to a recording that :meth:`new_recording` began."""
+        poses = self.control.collider_start
+        recording.add(self.time, self.x[world], self.vertex_strain(world), poses)
 
     def vertex_strain(self, world: int = 0) -> Array:
         """Largest principal strain around each particle (N,), area-weighted over its triangles [-]."""

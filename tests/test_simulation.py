@@ -85,6 +85,32 @@ def test_a_recording_has_the_frames_that_were_asked_for(tmp_path: Path) -> None:
     assert info is sim.info
 
 
+def test_a_recording_shows_moving_colliders_where_they_are() -> None:
+    """Frames hold the pose that the motion gives at their times; a later recording begins at the last."""
+    s = scene()
+    up = pl.Steady(position=(0, 0, -0.3), velocity=(0, 0, 0.6), angular_velocity=(1.0, 0, 0))
+    s.add_collider(pl.Sphere(radius=0.05), motion=up, name="lift")
+    sim = simulation(s)
+    recording = sim.new_recording()
+    for _ in range(4):
+        sim.step()
+        sim.record(recording)
+    assert recording.moves().tolist() == [False, True]
+    for time, poses in zip(recording.times, recording.poses, strict=True):
+        position, rotation = up(time)
+        np.testing.assert_allclose(poses[1], np.c_[rotation, position], atol=1e-14)
+    assert np.array_equal(sim.new_recording().poses[0], recording.poses[-1])
+
+
+def test_one_recording_that_cannot_be_written_does_not_keep_the_others_from_it(tmp_path: Path) -> None:
+    paths = [tmp_path / "nowhere" / "a.npz", tmp_path / "b.npz", tmp_path / "neither" / "c.html"]
+    paths += [tmp_path / "d.html"]
+    with pytest.raises(pl.PliantError, match=r"nowhere/a\.npz"):
+        simulation().run(steps=2, record=paths, progress=False)
+    assert len(pl.Recording.load_npz(paths[1])) == 3
+    assert paths[3].exists()
+
+
 def test_seconds_are_rounded_to_steps() -> None:
     sim = simulation()
     sim.run(seconds=0.1, progress=False)

@@ -1,9 +1,9 @@
 """A recording: what a simulation looked like over time, ready to be kept or pictured.
 
 A recording owns no physics. It holds the triangles of every part once, the positions frame by frame in
-single precision, an optional strain per vertex, the colliders' display geometry and a free ``meta``
-dictionary (protocol, report). It may hold no frame at all, and is valid after every :meth:`Recording.add`,
-so a run that is stopped early still leaves a whole file.
+single precision, an optional strain per vertex, the colliders' display geometry once and where each of them
+is frame by frame, and a free ``meta`` dictionary (protocol, report). It may hold no frame at all, and is
+valid after every :meth:`Recording.add`, so a run that is stopped early still leaves a whole file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,8 @@ from pliant.errors import PliantError
 
 __all__ = ["Part", "Recording", "Solid", "written_whole"]
 
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # 1: colliders had no poses
 
 
 @dataclass
@@ -49,11 +50,11 @@ class Part:
 
 @dataclass
 class Solid:
-    """Display geometry of a collider that does not move.
+    """Display geometry of a collider, in the frame that the recording's poses move.
 
     Attributes:
         name: shown in the pictures.
-        vertices: (n, 3) m. An infinite plane comes as a quad.
+        vertices: (n, 3) m; where a recording has no poses, where they are. An infinite plane comes as a quad.
         triangles: (m, 3) int32.
     """
 
@@ -69,6 +70,15 @@ class Solid:
         _refuse_non_finite(self.vertices, where)
         self.triangles = _triangles(self.triangles, len(self.vertices), where)
 
+    def placed(self, pose: np.ndarray) -> Solid:
+        """The solid where a pose (3, 4), rotation matrix and position, puts it."""
+        if np.array_equal(pose, _HERE):
+            return self
+        return Solid(self.name, self.vertices @ pose[:, :3].T + pose[:, 3], self.triangles)
+
+
+_HERE = np.eye(3, 4)
+
 
 @dataclass
 class Recording:
@@ -78,10 +88,12 @@ class Recording:
         title: heading of the pictures.
         dt: time between two steps of the simulation, s (frames may be further apart).
         parts: what moves.
-        solids: what does not.
+        solids: the colliders.
         times: seconds, one per frame.
         frames: (N, 3) float32, m, one per frame.
         strains: (N,) float32 without unit, or None, one per frame.
+        poses: (S, 3, 4) float64, one per frame: rotation matrix and, as the last column, position in m of
+            each solid. Left out, no solid moves.
         meta: JSON-able; the keys ``protocol`` and ``report`` are shown with the pictures.
     """
 
@@ -93,6 +105,11 @@ class Recording:
     frames: list[np.ndarray] = field(default_factory=list)
     strains: list[np.ndarray | None] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
+    poses: list[np.ndarray] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.poses:
+            self.poses = [self._here() for _ in self.frames]
 
     @property
     def n_vertices(self) -> int:
@@ -110,13 +127,35 @@ class Recording:
             f"{len(self.parts)} parts, {len(self.solids)} solids)"
         )
 
-    def add(self, time: float, x: np.ndarray, strain: np.ndarray | None = None) -> None:
+    def _here(self) -> np.ndarray:
+        return np.repeat(_HERE[None], len(self.solids), axis=0)
+
+    def placed(self, index: int | None) -> list[Solid]:
+        """The solids where they are in a frame; None: in the first one, or as they were given."""
+        first = self.poses[0] if self.poses else self._here()
+        poses = first if index is None else self.poses[index]
+        return [solid.placed(pose) for solid, pose in zip(self.solids, poses, strict=True)]
+
+    def moves(self) -> np.ndarray:
+        """Which solids move from frame to frame: (S,) bool."""
+        if not self.poses:
+            return np.zeros(len(self.solids), dtype=bool)
+        return (np.stack(self.poses) != self.poses[0]).any(axis=(0, 2, 3))
+
+    def add(
+        self,
+        time: float,
+        x: np.ndarray,
+        strain: np.ndarray | None = None,
+        poses: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+    ) -> None:
         """Append a copy of one frame.
 
         Args:
             time: s.
             x: (N, 3) positions, m; kept in single precision.
             strain: (N,) strain of each vertex (0 is unstretched, 0.01 is one per cent), or None.
+            poses: position (3,) in m and rotation matrix (3, 3) of each solid; None: as in the frame before.
 
         Raises:
             PliantError: a shape does not fit, a value is not finite, or time went back. Nothing was added.
@@ -130,8 +169,13 @@ class Recording:
         value = (
             None if strain is None else _single(strain, (self.n_vertices,), f"{where}: strain", self.parts)
         )
+        if poses is None:
+            placed = self.poses[-1] if self.poses else self._here()
+        else:
+            placed = _poses(poses, self.solids, where)
         self.frames.append(frame)
         self.strains.append(value)
+        self.poses.append(placed)
         self.times.append(float(time))
 
     def save_npz(self, path: str | os.PathLike[str]) -> None:
@@ -151,6 +195,7 @@ class Recording:
             "frames": _stacked(self.frames, (self.n_vertices, 3)),
             "has_strain": np.array([s is not None for s in self.strains], dtype=bool),
             "strains": _stacked(kept, (self.n_vertices,)),
+            "poses": _stacked(self.poses, (len(self.solids), 3, 4), np.float64),
         }
         for i, part in enumerate(self.parts):
             arrays[f"part_{i}_triangles"] = part.triangles
@@ -175,9 +220,10 @@ class Recording:
             raise PliantError(f"{path}: no such file") from None
         except (KeyError, ValueError, OSError, EOFError, AttributeError, TypeError) as error:
             raise PliantError(f"{path} is not a Pliant recording ({error}); save one with .npz") from error
-        if header.get("format") != FORMAT:
+        if header.get("format") not in READABLE:
             raise PliantError(
-                f"{path}: recording format {header.get('format')}, this version reads {FORMAT}; record again"
+                f"{path}: recording format {header.get('format')}, this version reads up to {FORMAT}; record "
+                "again, or take a newer Pliant"
             )
         strains = iter(data["strains"])
         return cls(
@@ -195,6 +241,7 @@ class Recording:
             frames=list(data["frames"]),
             strains=[next(strains) if has else None for has in data["has_strain"]],
             meta=header["meta"],
+            poses=list(data.get("poses", ())),
         )
 
 
@@ -251,8 +298,19 @@ def _single(values: np.ndarray, shape: tuple[int, ...], where: str, parts: list[
     return out
 
 
-def _stacked(rows: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    return np.stack(rows) if rows else np.zeros((0, *shape), dtype=np.float32)
+def _poses(poses: Sequence[tuple[np.ndarray, np.ndarray]], solids: list[Solid], where: str) -> np.ndarray:
+    if len(poses) != len(solids):
+        raise PliantError(f"{where}: {len(poses)} poses for {len(solids)} solids; give one for each")
+    out = np.empty((len(solids), 3, 4))
+    for k, (position, rotation) in enumerate(poses):
+        out[k, :, :3], out[k, :, 3] = rotation, position
+        if not np.isfinite(out[k]).all():
+            raise PliantError(f'{where}: the pose of solid "{solids[k].name}" is not finite')
+    return out
+
+
+def _stacked(rows: list[np.ndarray], shape: tuple[int, ...], kind: type = np.float32) -> np.ndarray:
+    return np.stack(rows) if rows else np.zeros((0, *shape), dtype=kind)
 
 
 def _refuse_non_finite(values: np.ndarray, where: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pliant.errors import PliantError
 from pliant.io.recording import Recording
 
-__all__ = ["SUFFIXES", "write"]
+__all__ = ["SUFFIXES", "write", "write_all"]
 
 SUFFIXES = (".html", ".png", ".npz")
 
@@ -30,6 +30,30 @@ def write(recording: Recording, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     _writer(target)(recording, target)
     return target
+
+
+def write_all(
+    recording: Recording,
+    paths: Sequence[str | os.PathLike[str]],
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Write ``recording`` to every path, whatever becomes of the others; then raise the first error.
+
+    ``say`` is told each path before it is written, and of the errors that are not raised.
+    """
+    first: Exception | None = None
+    for path in paths:
+        if say is not None:
+            say(f"writing {path}")
+        try:
+            write(recording, path)
+        except Exception as error:
+            if first is None:
+                first = error
+            elif say is not None:
+                say(f"{path} was not written: {error}")
+    if first is not None:
+        raise first
 
 
 def check(path: str | os.PathLike[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.io.recording import Recording, Solid
 
-__all__ = ["Backdrop", "Framing", "backdrop", "fit", "framing", "length_text"]
+__all__ = ["Backdrop", "Framing", "backdrop", "backdrops", "fit", "framing", "length_text"]
 
 # A collider this many times larger than what moves is scenery: drawn, but never framed.
 BACKDROP_RATIO = 4.0
@@ -53,12 +53,26 @@ class Backdrop:
 
 
 def framing(recording: Recording) -> Framing:
-    """Look at everything that moves, over all frames, and at the colliders that are not much larger."""
+    """Look at all cloth, over all frames, and at the colliders that are not much larger.
+
+    A collider that moves is followed as far as the cloth's own way is long, from the middle of it.
+    """
     moving = _sample(recording)
-    sizes = [_diagonal(s.vertices) for s in recording.solids]
-    most = BACKDROP_RATIO * (_diagonal(moving) if len(moving) else min(sizes, default=0.0))
-    small = [s.vertices for s, size in zip(recording.solids, sizes, strict=True) if size <= most]
-    clouds = [cloud for cloud in (moving, *small) if len(cloud)]
+    solids = recording.placed(None)
+    sizes = [_diagonal(s.vertices) for s in solids]
+    reach = _diagonal(moving)
+    most = BACKDROP_RATIO * (reach if len(moving) else min(sizes, default=0.0))
+    clouds = [moving]
+    for k, travels in enumerate(recording.moves()):
+        if sizes[k] > most:
+            continue
+        cloud = solids[k].vertices
+        if travels and len(moving):
+            cloud = _way(recording, k)
+            middle = 0.5 * (moving.min(axis=0) + moving.max(axis=0))
+            cloud = cloud[np.linalg.norm(cloud - middle, axis=1) <= reach]
+        clouds.append(cloud)
+    clouds = [cloud for cloud in clouds if len(cloud)]
     cloud = np.concatenate(clouds) if clouds else np.array([[-0.5, -0.5, 0.0], [0.5, 0.5, 1.0]])
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     radius = 0.5 * float(np.linalg.norm(high - low))
@@ -126,6 +140,21 @@ def backdrop(solid: Solid, frame: Framing) -> Backdrop | None:
     return Backdrop(normal * (a @ normal), u, np.cross(normal, u))
 
 
+def backdrops(recording: Recording, frame: Framing, index: int | None) -> list[Backdrop | None]:
+    """For each solid its plane in a frame of the recording, if it is one: its lines move with it."""
+    found: list[Backdrop | None] = []
+    for k, solid in enumerate(recording.placed(None)):
+        plane = backdrop(solid, frame)
+        if plane is not None and index is not None:
+            start, now = recording.poses[0][k], recording.poses[index][k]
+            if not np.array_equal(start, now):
+                turn = now[:, :3] @ start[:, :3].T
+                origin = turn @ (plane.origin - start[:, 3]) + now[:, 3]
+                plane = Backdrop(origin, turn @ plane.u, turn @ plane.v)
+        found.append(plane)
+    return found
+
+
 def length_text(metres: float) -> str:
     """A length in the unit that a person would use: ``"5 cm"``, ``"200 µm"``, ``"2 km"``."""
     for unit, name in ((1e3, "km"), (1.0, "m"), (1e-2, "cm"), (1e-3, "mm"), (1e-6, "µm")):
@@ -142,6 +171,14 @@ def _sample(recording: Recording) -> np.ndarray:
     stride = max(1, len(picked) * recording.n_vertices // _SAMPLES)
     kept = [x[::stride] for x in picked] + [x[np.r_[x.argmin(axis=0), x.argmax(axis=0)]] for x in picked]
     return np.concatenate(kept).astype(np.float64)
+
+
+def _way(recording: Recording, k: int) -> np.ndarray:
+    """Where the vertices of a moving solid are, over some fifty frames: (S, 3)."""
+    poses = [*recording.poses[:: max(1, len(recording) // 50)], recording.poses[-1]]
+    vertices = recording.solids[k].vertices
+    kept = vertices[_outermost(vertices)]
+    return np.concatenate([kept @ pose[k, :, :3].T + pose[k, :, 3] for pose in poses])
 
 
 def _diagonal(points: np.ndarray) -> float:
@@ -165,16 +202,18 @@ def _direction(points: np.ndarray) -> np.ndarray:
     return np.array([c * math.cos(azimuth), c * math.sin(azimuth), math.sin(elevation)])
 
 
-def _extremes(points: np.ndarray, rings: int = 12) -> np.ndarray:
+def _extremes(points: np.ndarray) -> np.ndarray:
     """The points that are furthest out in a few hundred directions: what a camera must see."""
+    return points[_outermost(points)]
+
+
+def _outermost(points: np.ndarray, rings: int = 12) -> np.ndarray:
+    """Numbers of the points that are furthest out in a few hundred directions."""
     z = np.linspace(-1, 1, rings)[:, None]
     angle = np.linspace(0, 2 * np.pi, 2 * rings, endpoint=False)[None, :]
     c = np.sqrt(1 - z**2)
     ways = np.stack([c * np.cos(angle), c * np.sin(angle), z + 0 * angle], axis=-1).reshape(-1, 3)
-    chosen = np.unique(
-        np.concatenate([(points @ block.T).argmax(axis=0) for block in np.array_split(ways, 8)])
-    )
-    return points[chosen]
+    return np.unique(np.concatenate([(points @ block.T).argmax(axis=0) for block in np.array_split(ways, 8)]))
 
 
 def _round_length(length: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.io.recording import Recording
 from pliant.viewer.colours import BACKGROUND, linear
-from pliant.viewer.framing import Framing, backdrop
+from pliant.viewer.framing import Framing, backdrops
 from pliant.viewer.surfaces import along
 
 __all__ = ["Ground", "Plane", "find_planes", "look", "spread"]
@@ -74,11 +74,10 @@ class Ground:
     normal: np.ndarray
 
 
-def find_planes(recording: Recording, frame: Framing) -> list[Plane]:
-    """The ground of a recording: its large flat colliders, or else one level grid under everything."""
+def find_planes(recording: Recording, frame: Framing, index: int | None = None) -> list[Plane]:
+    """The ground in a frame: the large flat colliders, or else one level grid under everything."""
     planes = []
-    for solid in recording.solids:
-        back = backdrop(solid, frame)
+    for solid, back in zip(recording.placed(index), backdrops(recording, frame, index), strict=True):
         if back is not None:
             origin = (back.origin - frame.centre) / frame.radius
             flat = (solid.vertices - frame.centre) / frame.radius - origin

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.io.recording import Recording, Solid, written_whole
+from pliant.io.recording import Recording, written_whole
 from pliant.viewer.captions import json_text, protocol_text
 from pliant.viewer.colours import BACKGROUND, PARTS, SOLID, back_colour, strain_scale, strain_table
-from pliant.viewer.framing import FIELD_OF_VIEW, Framing, backdrop, framing, length_text
+from pliant.viewer.framing import FIELD_OF_VIEW, Backdrop, Framing, backdrops, framing, length_text
 from pliant.viewer.packing import pack, quantise
 from pliant.viewer.surfaces import split_corners
 
@@ -55,6 +55,7 @@ def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
     """Everything that the page shows; lengths in units of the framing's radius around its centre."""
     frame = framing(recording)
     scale = strain_scale(recording.strains)
+    planes, moves = backdrops(recording, frame, None), recording.moves()
     return {
         "title": recording.title,
         "protocol": protocol_text(recording),
@@ -71,7 +72,8 @@ def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
             }
             for i, part in enumerate(recording.parts)
         ],
-        "solids": [_solid(solid, frame) for solid in recording.solids],
+        "solids": [_solid(recording, k, frame, plane, bool(moves[k])) for k, plane in enumerate(planes)],
+        "poses": pack(_poses(recording, frame)[:, moves]),
         "frames": _frames(recording, frame, exact),
         "strain": None
         if scale is None
@@ -96,7 +98,7 @@ def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
             "origin": (-frame.centre / frame.radius).tolist(),
             "grid": frame.grid / frame.radius,
             "grid_text": length_text(frame.grid),
-            "floor": any(backdrop(solid, frame) for solid in recording.solids),
+            "floor": any(planes),
         },
         "colours": {"background": list(BACKGROUND), "solid": list(SOLID)},
     }
@@ -134,18 +136,46 @@ def _edge_length(recording: Recording, x: np.ndarray) -> float:
     return float(np.median(np.concatenate(lengths)))
 
 
-def _solid(solid: Solid, frame: Framing) -> dict[str, Any]:
-    plane = backdrop(solid, frame)
-    positions, normals, triangles = split_corners(solid.vertices, solid.triangles)
+def _solid(
+    recording: Recording, k: int, frame: Framing, plane: Backdrop | None, moves: bool
+) -> dict[str, Any]:
+    """One collider: where it is, or, if it moves, around its own origin and in its own axes."""
+    if moves:
+        pose = recording.poses[0][k]
+        positions, normals, triangles = split_corners(
+            recording.solids[k].vertices, recording.solids[k].triangles
+        )
+        positions = positions / frame.radius
+    else:
+        pose = np.eye(3, 4)
+        pose[:, 3] = frame.centre
+        solid = recording.placed(None)[k]
+        positions, normals, triangles = split_corners(solid.vertices, solid.triangles)
+        positions = _local(positions, frame)
+    turn = pose[:, :3].T
     return {
-        "name": solid.name,
-        "positions": pack(_local(positions, frame).astype(np.float32)[None]),
+        "name": recording.solids[k].name,
+        "moves": moves,
+        "positions": pack(positions.astype(np.float32)[None]),
         "normals": pack(normals.astype(np.float32)[None]),
         "triangles": pack(triangles.astype(np.uint32)[None]),
         "plane": None
         if plane is None
-        else {"origin": _local(plane.origin, frame).tolist(), "u": plane.u.tolist(), "v": plane.v.tolist()},
+        else {
+            "origin": (turn @ (plane.origin - pose[:, 3]) / frame.radius).tolist(),
+            "u": (turn @ plane.u).tolist(),
+            "v": (turn @ plane.v).tolist(),
+        },
     }
+
+
+def _poses(recording: Recording, frame: Framing) -> np.ndarray:
+    """Poses of all solids in the page's units, row by row: (T, S, 12) float32."""
+    poses = np.zeros((len(recording), len(recording.solids), 3, 4))
+    if poses.size:
+        poses[:] = recording.poses
+        poses[..., 3] = _local(poses[..., 3], frame)
+    return poses.reshape(*poses.shape[:2], 12).astype(np.float32)
 
 
 def _local(points: np.ndarray, frame: Framing) -> np.ndarray:

@@ -18,7 +18,7 @@ from pliant.viewer.colours import (
     linear,
     strain_table,
 )
-from pliant.viewer.framing import FIELD_OF_VIEW, Framing, backdrop, fit
+from pliant.viewer.framing import FIELD_OF_VIEW, Framing, backdrops, fit
 from pliant.viewer.ground import Ground, Plane, find_planes, look, spread
 from pliant.viewer.lighting import irradiance, lights
 from pliant.viewer.raster import barycentric, rasterise
@@ -101,7 +101,7 @@ def draw_frame(
     position, *directions = fit((frame.points - frame.centre) / frame.radius, frame.direction, width / height)
     camera = _Camera(position, np.stack(directions), width * _SAMPLES, height * _SAMPLES)
     soup = _collect(recording, frame, index, strain)
-    planes = find_planes(recording, frame)
+    planes = find_planes(recording, frame, index)
     py, px = np.divmod(np.arange(width * height), width)
     rays = camera.rays((px + 0.5) * _SAMPLES, (py + 0.5) * _SAMPLES)
     ground = look(planes, frame.grid / frame.radius, position, rays, width)
@@ -149,8 +149,8 @@ def _collect(recording: Recording, frame: Framing, index: int | None, strain: St
             pieces.append(
                 (own[t], vertex_normals(own, t)[t], linear(colour), linear(back_colour(colour)), place)
             )
-    for solid in recording.solids:
-        if backdrop(solid, frame) is None:
+    for solid, plane in zip(recording.placed(index), backdrops(recording, frame, index), strict=True):
+        if plane is None:
             v, t = (solid.vertices - frame.centre) / frame.radius, solid.triangles
             pieces.append(
                 (v[t], corner_normals(v, t), linear(SOLID), linear(SOLID), np.full(t.shape, np.nan))

@@ -59,6 +59,60 @@ def test_npz_round_trip_is_exact(tmp_path, frames, seed, strain):
     assert_equal(recording, Recording.load_npz(tmp_path / "r.npz"))
 
 
+def moving(frames: int = 3) -> Recording:
+    """A recording whose floor rises by 1 m a frame while it turns by a right angle about z."""
+    recording = two_parts()
+    for i in range(frames):
+        c, s = [(1, 0), (0, 1), (-1, 0), (0, -1)][i % 4]
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+        recording.add(i, np.zeros((8, 3)), poses=[(np.array([0, 0, float(i)]), turn)])
+    return recording
+
+
+def test_colliders_are_where_their_poses_say(tmp_path):
+    recording = moving()
+    np.testing.assert_array_equal(recording.placed(None)[0].vertices, QUAD)
+    corner = recording.placed(1)[0].vertices[0]  # (-1, -1, 0), a quarter turn on, 1 m up
+    np.testing.assert_allclose(corner, [1, -1, 1])
+    assert recording.moves().tolist() == [True]
+    recording.save_npz(tmp_path / "r.npz")
+    again = Recording.load_npz(tmp_path / "r.npz")
+    assert np.stack(again.poses).tobytes() == np.stack(recording.poses).tobytes()
+    assert again.poses[0].shape == (1, 3, 4)
+
+
+def test_without_poses_a_collider_stays_where_it_was():
+    still, moved = two_parts(3), moving(2)
+    assert still.moves().tolist() == [False]
+    assert still.placed(2)[0] is still.solids[0]
+    moved.add(2, np.zeros((8, 3)))
+    np.testing.assert_array_equal(moved.poses[2], moved.poses[1])
+
+
+def test_bad_poses_are_refused_whole():
+    recording = two_parts()
+    with pytest.raises(PliantError, match="0 poses for 1 solids"):
+        recording.add(0.0, np.zeros((8, 3)), poses=[])
+    with pytest.raises(PliantError, match='the pose of solid "floor" is not finite'):
+        recording.add(0.0, np.zeros((8, 3)), poses=[(np.full(3, np.nan), np.eye(3))])
+    assert len(recording) == len(recording.poses) == 0
+
+
+def test_a_recording_of_the_first_format_is_read(tmp_path):
+    """Format 1 held no poses: colliders stand where their vertices are."""
+    recording = two_parts(3, seed=1)
+    recording.save_npz(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as archive:
+        arrays = {name: archive[name] for name in archive if name != "poses"}
+    header = json.loads(arrays["header"].tobytes()) | {"format": 1}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(tmp_path / "old.npz", **arrays)
+    old = Recording.load_npz(tmp_path / "old.npz")
+    assert_equal(old, recording)
+    assert len(old.poses) == 3
+    np.testing.assert_array_equal(old.placed(2)[0].vertices, QUAD)
+
+
 def test_frames_are_copies():
     recording = two_parts()
     x = np.ones((8, 3), dtype=np.float32)

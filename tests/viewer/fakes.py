@@ -125,6 +125,23 @@ def hung_sheets(count: int = 3, n: int = 21, frames: int = 60) -> Recording:
     return recording
 
 
+def pushed_sheet(n: int = 9, frames: int = 9) -> Recording:
+    """A sheet that hangs still, a cube that comes from the left and turns, and a floor that runs with it."""
+    u, v = np.meshgrid(np.linspace(0.0, 1.0, n), np.linspace(0.0, 1.0, n))
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    cube = Solid("cube", 0.1 * corners, np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]))
+    part = Part("sheet", 0, n * n, grid_triangles(n))
+    recording = Recording("A cube before a sheet", 1 / 60, [part], [cube, floor(50.0, -0.2)])
+    for i in range(frames):
+        s = i / max(frames - 1, 1)
+        a = 0.5 * np.pi * s
+        turn = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+        poses = [(np.array([0.1 + 0.8 * s, -0.3, 0.3]), turn), (np.array([0.8 * s, 0, 0]), np.eye(3))]
+        recording.add(i / 60, np.stack([u, 0 * u, v], axis=-1).reshape(-1, 3), poses=poses)
+    return recording
+
+
 def flat_sheet(n: int = 21, frames: int = 12) -> Recording:
     """A sheet that lies on the floor with one ripple."""
     u, v = np.meshgrid(np.linspace(-0.5, 0.5, n), np.linspace(-0.5, 0.5, n))

@@ -102,6 +102,16 @@ def test_a_tilted_floor_has_level_lines():
     np.testing.assert_allclose((v - plane.origin) @ np.cross(plane.u, plane.v), 0, atol=1e-9 * 50)
 
 
+def test_a_collider_that_moves_is_followed_near_the_cloth_and_no_further():
+    recording = fakes.pushed_sheet()
+    assert framing(recording).points[:, 1].min() < -0.39  # the near side of the cube, beside the sheet
+    far = fakes.pushed_sheet()
+    far.poses = [
+        pose + np.array([0, 0, 100.0])[None, :, None] * [0, 0, 0, 1] * k for k, pose in enumerate(far.poses)
+    ]
+    assert framing(far).radius < 1.5 * framing(recording).radius
+
+
 def test_without_frames_the_small_colliders_are_framed():
     frame = framing(fakes.tablecloth(9, 0))
     assert frame.radius < 1

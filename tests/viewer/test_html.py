@@ -57,6 +57,21 @@ def test_strain_is_kept_where_it_is_and_only_there():
     assert page_data(fakes.hung_sheets(1, 5, 2))["strain"] is None
 
 
+def test_moving_colliders_come_with_their_poses():
+    recording = fakes.pushed_sheet()
+    data = page_data(recording)
+    view = data["view"]
+    poses = unpack(data["poses"]).reshape(9, 2, 3, 4)
+    assert [solid["moves"] for solid in data["solids"]] == [True, True]
+    cube = unpack(data["solids"][0]["positions"])[0]
+    for k in (0, 5):
+        shown = (cube @ poses[k, 0, :, :3].T + poses[k, 0, :, 3]) * view["radius"] + view["centre"]
+        expected = recording.placed(k)[0].vertices
+        assert np.abs(shown[:, None] - expected).sum(axis=2).min(axis=1).max() < 1e-6  # each is a corner
+    assert data["solids"][1]["plane"] is not None
+    assert unpack(page_data(fakes.tablecloth(9, 2))["poses"]).shape == (2, 0, 12)
+
+
 def test_a_tiny_cloth_on_a_long_way_keeps_single_precision():
     recording = Recording("fall", 1.0, [Part("p", 0, 81, fakes.grid_triangles(9))])
     u, v = np.meshgrid(np.linspace(0, 0.01, 9), np.linspace(0, 0.01, 9))

@@ -30,12 +30,17 @@ def pages(tmp_path_factory, recording):
     slow = fakes.hung_sheets(1, 5, 5)
     slow.times = [0.0, 0.5, 1.0, 1.5, 2.0]
     write(slow, folder / "slow.html")
+    write(fakes.pushed_sheet(), folder / "push.html")
     write(fakes.tablecloth(9, 0), folder / "none.html")
     write(fakes.tablecloth(9, 1), folder / "one.html")
     probe = (
         "pliant.setFrame(7); document.documentElement.dataset.x = JSON.stringify(pliant.positions());"
         "const wide = document.documentElement.scrollWidth; pliant.setFrame(1e9);"
         "document.documentElement.dataset.wide = JSON.stringify(wide);"
+    )
+    solids = (
+        "pliant.setFrame(5); document.documentElement.dataset.solids = JSON.stringify(pliant.solids());"
+        "pliant.setFrame(8);"
     )
     watch = (  # without a screen there are hardly any animation frames, so a timer stands in for them
         "window.requestAnimationFrame = (act) => setTimeout(() => act(performance.now()), 100);"
@@ -49,6 +54,8 @@ def pages(tmp_path_factory, recording):
         "strain": ("cloth.html", f"frame={FRAMES - 1}&strain=1&wire=1", (640, 480), ""),
         "phone": ("cloth.html", "frame=3&strain=1", (390, 760), probe),
         "exact": ("exact.html", "frame=4", (640, 480), probe.replace("7", "2")),
+        "push": ("push.html", "frame=8", (640, 480), solids),
+        "before": ("push.html", "frame=0", (640, 480), ""),
         "play": ("slow.html", "", (390, 480), watch),
         "none": ("none.html", "", (640, 480), ""),
         "one": ("one.html", "details=1", (640, 480), ""),
@@ -64,7 +71,7 @@ def pages(tmp_path_factory, recording):
         return dict(pool.map(visit, wishes))
 
 
-@pytest.mark.parametrize("name", ["first", "last", "strain", "phone", "exact", "play", "none", "one"])
+@pytest.mark.parametrize("name", ["first", "last", "strain", "phone", "exact", "push", "play", "none", "one"])
 def test_the_page_is_ready_and_complains_of_nothing(pages, name):
     page = pages[name]
     assert page.state["ready"] is True
@@ -115,6 +122,16 @@ def test_frames_and_colours_differ_on_the_screen(pages):
     blue = (last[..., 2] - last[..., 0] > 25) & (last[..., 2] - last[..., 1] > 20)
     still = (strain[..., 2] - strain[..., 0] > 25) & (strain[..., 2] - strain[..., 1] > 20)
     assert still.mean() < 0.5 * blue.mean()
+
+
+def test_colliders_are_where_the_recording_says(pages):
+    recording = fakes.pushed_sheet()
+    shown = np.reshape(pages["push"].data("solids"), (2, 3, 4))
+    np.testing.assert_allclose(shown, recording.poses[5], atol=1e-5)
+    assert np.abs(recording.poses[5] - recording.poses[4]).max() > 0.05
+    grey = [np.abs(scene(pages[name]) - (176, 168, 158)).max(axis=2) < 40 for name in ("before", "push")]
+    cube = [np.argwhere(g & ~other).mean(axis=0) for g, other in zip(grey, grey[::-1], strict=True)]
+    assert cube[1][1] > cube[0][1] + 60  # to the right
 
 
 def test_it_plays_by_itself(pages):

@@ -13,6 +13,7 @@ from pliant.io.recording import Part, Recording
 from pliant.viewer import write
 from pliant.viewer.colours import BACKGROUND, PARTS, strain_table
 from pliant.viewer.framing import framing
+from pliant.viewer.ground import find_planes
 from pliant.viewer.png import render, sheet, write_png
 from pliant.viewer.tile import draw_frame
 
@@ -78,6 +79,30 @@ def test_z_is_up_and_x_goes_right():
     orange = np.argwhere(picture[..., 0] - picture[..., 2] > 60).mean(axis=0)
     assert orange[0] < blue[0] - 30  # higher up in the picture
     assert orange[1] > blue[1] + 30  # further to the right
+
+
+def test_colliders_are_drawn_where_they_are():
+    """The grey cube goes from the left edge of the sheet to its right one, before the sheet."""
+    recording = fakes.pushed_sheet()
+    frame = framing(recording)
+
+    def place(index: int) -> np.ndarray:
+        picture = draw_frame(recording, frame, index, SIZE).astype(int)
+        warm = picture[..., 0] - picture[..., 2]  # the solid's colour; sheet and floor are not
+        return np.argwhere(warm > 6).mean(axis=0)
+
+    first, middle, last = (place(k) for k in (0, 4, 8))
+    assert first[1] + 15 < middle[1] < last[1] - 15
+    only_once = sheet(recording, 2, SIZE, strain=False)
+    assert only_once.shape[1] > 2 * SIZE[0]
+
+
+def test_the_lines_of_a_floor_move_with_it():
+    recording = fakes.pushed_sheet()
+    frame = framing(recording)
+    start, end = (find_planes(recording, frame, k)[0] for k in (0, 8))
+    np.testing.assert_allclose(frame.radius * (end.origin - start.origin), [0.8, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(end.u, start.u)
 
 
 def test_a_cloth_under_the_floor_is_hidden():

@@ -54,14 +54,15 @@ const stage = (() => {
   }
 
   const gridChunk = `
-    uniform vec3 gridOrigin; uniform vec3 gridU; uniform vec3 gridV; uniform float gridStep; varying vec3 vPlace;
+    uniform vec3 gridOrigin; uniform vec3 gridU; uniform vec3 gridV; uniform float gridStep;
+    varying vec3 vPlace; varying vec3 vScene; // on the plane, which may move; in the scene
     float gridLine() {
       vec2 p = vec2(dot(vPlace - gridOrigin, gridU), dot(vPlace - gridOrigin, gridV)) / gridStep;
       vec2 width = fwidth(p);
       vec2 line = clamp(1.0 - abs(fract(p - 0.5) - 0.5) / (1.2 * width), 0.0, 1.0);
       return max(line.x, line.y) * clamp(1.0 - 2.0 * max(width.x, width.y), 0.0, 1.0);
     }
-    float nearness() { return 1.0 - smoothstep(2.0, 5.5, length(vPlace)); }
+    float nearness() { return 1.0 - smoothstep(2.0, 5.5, length(vScene)); }
 `;
 
   function gridUniforms(plane, step) {
@@ -76,8 +77,8 @@ const stage = (() => {
     const material = new THREE.MeshStandardMaterial({ color: colour(data.colours.background), side: THREE.DoubleSide, roughness: 1 });
     material.onBeforeCompile = (shader) => {
       Object.assign(shader.uniforms, gridUniforms(plane, data.view.grid), { far: { value: colour(data.colours.background) } });
-      shader.vertexShader = "varying vec3 vPlace;\n" + shader.vertexShader.replace("#include <begin_vertex>",
-        "#include <begin_vertex>\n  vPlace = position;");
+      shader.vertexShader = "varying vec3 vPlace; varying vec3 vScene;\n" + shader.vertexShader.replace("#include <begin_vertex>",
+        "#include <begin_vertex>\n  vPlace = position; vScene = (modelMatrix * vec4(position, 1.0)).xyz;");
       shader.fragmentShader = "uniform vec3 far;\n" + gridChunk + shader.fragmentShader.replace("#include <opaque_fragment>",
         "outgoingLight = mix(far, outgoingLight * (1.0 - 0.14 * gridLine()), nearness());\n#include <opaque_fragment>");
     };
@@ -90,7 +91,7 @@ const stage = (() => {
     const plane = { origin: [data.view.origin[0], data.view.origin[1], z], u: [1, 0, 0], v: [0, 1, 0] };
     const material = new THREE.ShaderMaterial({
       transparent: true, depthWrite: false, side: THREE.DoubleSide, uniforms: gridUniforms(plane, data.view.grid),
-      vertexShader: "varying vec3 vPlace; void main() { vPlace = position; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
+      vertexShader: "varying vec3 vPlace; varying vec3 vScene; void main() { vPlace = vScene = position; gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0); }",
       fragmentShader: gridChunk + "void main() { gl_FragColor = vec4(vec3(0.12), 0.2 * gridLine() * (1.0 - smoothstep(1.2, 3.0, length(vPlace)))); }",
     });
     const geometry = new THREE.BufferGeometry();
@@ -175,7 +176,16 @@ const stage = (() => {
     const mesh = new THREE.Mesh(geometry, material);
     mesh.receiveShadow = true;
     mesh.castShadow = !solid.plane;
+    mesh.matrixAutoUpdate = false;
+    mesh.frustumCulled = !solid.moves;
     scene.add(mesh);
+    return { solid, mesh };
+  }
+
+  /** Put a collider where twelve numbers say: the rows of its rotation, each with its position behind it. */
+  function placeSolid({ mesh }, poses, from) {
+    mesh.matrix.set(...poses.subarray(from, from + 12), 0, 0, 0, 1);
+    mesh.matrixWorldNeedsUpdate = true;
   }
 
   /** Area-weighted vertex normals of one part, from its positions. */
@@ -229,9 +239,10 @@ const stage = (() => {
     addLights(scene, data.view.direction);
     const parts = [];
     for (const part of data.parts) parts.push(await buildPart(scene, part));
-    for (const solid of data.solids) await buildSolid(scene, solid, data);
+    const solids = [];
+    for (const solid of data.solids) solids.push(await buildSolid(scene, solid, data));
     if (!data.view.floor) scene.add(referenceGrid(data));
-    return { renderer, scene, camera, controls, parts };
+    return { renderer, scene, camera, controls, parts, solids };
   }
 
   function makeRenderer(canvas, background) {
@@ -249,5 +260,5 @@ const stage = (() => {
     return renderer;
   }
 
-  return { build, unpack, colour, smoothNormals, frameCamera, edgesOf };
+  return { build, unpack, colour, smoothNormals, placeSolid, frameCamera, edgesOf };
 })();

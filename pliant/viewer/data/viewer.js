@@ -18,8 +18,9 @@
 
   /** What is on the screen: the camera, one frame, and how it is coloured. It draws only when something changed. */
   class View {
-    constructor(data, scenery, positions, strains) {
-      Object.assign(this, scenery, { data, positions, strains, dirty: false, moved: false });
+    constructor(data, scenery, positions, strains, poses) {
+      Object.assign(this, scenery, { data, positions, strains, poses, dirty: false, moved: false });
+      this.movers = this.solids.filter(({ solid }) => solid.moves);
       this.total = data.parts.reduce((n, part) => Math.max(n, part.start + part.count), 0);
       this.table = data.strain && data.strain.table.map((byte) => stage.colour([byte, 0, 0]).r);
       let row = 0;
@@ -66,6 +67,7 @@
         piece.mesh.visible = hook.frames > 0;
         if (hook.frames) this.move(piece, frame);
       }
+      if (hook.frames) this.movers.forEach((mover, i) => stage.placeSolid(mover, this.poses, 12 * (frame * this.movers.length + i)));
       this.renderer.shadowMap.needsUpdate = true;
       $("scrub").value = frame;
       $("counter").textContent = hook.frames
@@ -248,12 +250,18 @@
     $("protocol").textContent = `${data.protocol} · grid ${data.view.grid_text}`;
     if (!window.DecompressionStream) throw new Error("This browser is too old for the page: it needs Chrome 80, Firefox 113 or Safari 16.4.");
     const scenery = await stage.build(data, $("view"));
-    const view = new View(data, scenery, await stage.unpack(data.frames.values), data.strain && await stage.unpack(data.strain.values));
+    const view = new View(data, scenery, await stage.unpack(data.frames.values), data.strain && await stage.unpack(data.strain.values),
+      await stage.unpack(data.poses));
     const player = new Player(view);
     hook.setFrame = (frame) => player.jump(frame);
     // What is on the screen, in metres: x, y, z of every vertex.
     hook.positions = () => view.parts.flatMap(({ geometry }) => Array.from(geometry.getAttribute("position").array,
       (value, i) => value * data.view.radius + data.view.centre[i % 3]));
+    // Where the colliders are, in metres: rows of each rotation with the position behind them, in the solid's own frame.
+    hook.solids = () => view.solids.map(({ solid, mesh }) => {
+      const m = mesh.matrix.elements, at = (i) => m[12 + i] * data.view.radius + data.view.centre[i];
+      return solid.moves ? [0, 1, 2].flatMap((i) => [m[i], m[i + 4], m[i + 8], at(i)]) : null;
+    });
     fillPanels(data);
     bindControls(view, player);
     view.show(0);
