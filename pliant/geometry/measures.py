@@ -119,3 +119,16 @@ def cotangent_stencil(x_rest: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarra
     cot_jl = ((i - j) * (l - j)).sum(axis=1) / area1
     stencil = np.stack([cot_jk + cot_jl, cot_ik + cot_il, -cot_ik - cot_jk, -cot_il - cot_jl], axis=1)
     return stencil, 0.5 * (area0 + area1)
+
+
+def stencil_lengths(x: np.ndarray, hinges: np.ndarray, stencil: np.ndarray) -> np.ndarray:
+    """Signed length of ``Σ K_c x_c`` (..., H), m: positive along the hinge's mean normal, a ridge.
+
+    As long as the triangles have the shape that the stencil belongs to, it is ``2 l sin(θ/2)`` with the edge
+    length l and the signed angle θ of :func:`hinge_angles`, however far the rest shape is folded: the stencil
+    is made of the triangles' own angles, as if they were unfolded into a plane.
+    """
+    i, j, k, l = (x[..., hinges[:, c], :] for c in range(4))
+    total = stencil[:, 1, None] * (j - i) + stencil[:, 2, None] * (k - i) + stencil[:, 3, None] * (l - i)
+    ridge = (total * np.cross(j - i, k - l)).sum(axis=-1) >= 0.0
+    return np.where(ridge, 1.0, -1.0) * np.linalg.norm(total, axis=-1)

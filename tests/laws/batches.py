@@ -18,13 +18,15 @@ from pliant.laws.bending import dihedral, dihedral_acos, isometric
 from pliant.laws.distance import distance
 from pliant.laws.membrane import arap_triangle
 from pliant.laws.vectors import minus, mix, opposite_sum, times
+from tests.laws import sheet_laws
 
 Array = np.ndarray
 
-INTERNAL = ("distance", "membrane", "isometric", "dihedral", "dihedral_acos")
+SHAPES = LAWS | sheet_laws.SHAPES
+INTERNAL = tuple(law for law in SHAPES if law != "attachment")
 """Laws that join particles with each other, hence know no place and no direction."""
 KINDS = {law: kind for kind, law in enumerate(LAWS)}
-PARAMS = {law: 3 if law == "attachment" else shape.params for law, shape in LAWS.items()}
+PARAMS = {law: 3 if law == "attachment" else shape.params for law, shape in SHAPES.items()}
 
 
 @kernel
@@ -112,13 +114,16 @@ def evaluate(
     law: str, x: Array, params: Array, dtype: Any = "float64", width: int = 16
 ) -> tuple[Array, Array]:
     """Values (n, r) and gradients (n, r, c, 3) of a law for corners x (n, c, 3) and params (n, p)."""
-    n, corners, rows = len(x), LAWS[law].corners, LAWS[law].rows
+    n, corners, rows = len(x), SHAPES[law].corners, SHAPES[law].rows
     assert x.shape[1:] == (corners, 3)
     assert params.shape == (n, PARAMS[law])
     lanes_x, lanes_p = in_lanes(x, width, dtype), in_lanes(params, width, dtype)
     value = np.full((len(lanes_x), rows, width), np.nan, dtype)
     g = np.full((len(lanes_x), rows, corners, 3, width), np.nan, dtype)
-    evaluate_items(KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
+    if law in sheet_laws.SHAPES:
+        sheet_laws.evaluate_sheets(sheet_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
+    else:
+        evaluate_items(KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
     return out_of_lanes(value, n), out_of_lanes(g, n)
 
 
@@ -130,7 +135,7 @@ def configurations(law: str, n: int, seed: int, room: float = 0.2) -> tuple[Arra
     rng = np.random.default_rng(seed)
     found_x, found_p = [], []
     while sum(len(x) for x in found_x) < n:
-        x = rng.standard_normal((4 * n, LAWS[law].corners, 3))
+        x = rng.standard_normal((4 * n, SHAPES[law].corners, 3))
         p = random_params(law, rng, 4 * n)
         good = far_from_singular(law, x, p, room)
         found_x.append(x[good])
@@ -140,6 +145,8 @@ def configurations(law: str, n: int, seed: int, room: float = 0.2) -> tuple[Arra
 
 def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
     """Parameters (n, p) of all kinds of rest shapes."""
+    if law in sheet_laws.SHAPES:
+        return sheet_laws.random_params(law, rng, n)
     if law == "distance":
         return rng.uniform(0.5, 1.5, (n, 1))
     if law in ("dihedral", "dihedral_acos"):
@@ -154,6 +161,8 @@ def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
 
 def far_from_singular(law: str, x: Array, p: Array, room: float) -> Array:
     """Mask (n,) of configurations whose constraint is smooth within about ``room``."""
+    if law in sheet_laws.SHAPES:
+        return sheet_laws.far_from_singular(law, x, p, room)
     if law == "distance":
         return np.linalg.norm(x[:, 0] - x[:, 1], axis=1) > room
     if law == "membrane":
