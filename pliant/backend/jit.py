@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba
+from numba import extending
 from numba.core import caching, compiler, config, event, serialize
 
 from .cache import KERNEL_FOLDERS, KernelFile, Turn, cache_folder, text_hash
@@ -29,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 prange = numba.prange
 
 
-def _compile(fn: Callable[..., Any], parallel: bool = False) -> Any:
+def _compile(fn: Callable[..., Any], parallel: bool = False, inline: bool = False) -> Any:
     if config.DISABLE_JIT:
         return fn
     options = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
@@ -38,7 +39,7 @@ def _compile(fn: Callable[..., Any], parallel: bool = False) -> Any:
     if not parallel:
         # What calls from compiled code run is compiled without the wrapper for calls from Python, which
         # would be a quarter of the time that a kernel and its laws take to compile.
-        inner = numba.njit(no_cpython_wrapper=True, **options)(fn)
+        inner = numba.njit(no_cpython_wrapper=True, forceinline=inline, **options)(fn)
         inner._cache = KernelCache(fn, "inlined")
         outer.get_call_template, outer.get_overload = inner.get_call_template, inner.get_overload
     return outer
@@ -46,26 +47,47 @@ def _compile(fn: Callable[..., Any], parallel: bool = False) -> Any:
 
 def law(fn: F) -> F:
     """Compile a pure element function: numbers and tuples in, numbers and tuples out."""
-    return _compile(fn)
+    return _compile(fn, inline=True)
 
 
 @overload
 def kernel(fn: F) -> F: ...
 @overload
-def kernel(*, parallel: bool = False) -> Callable[[F], F]: ...
-def kernel(fn: Any = None, *, parallel: bool = False) -> Any:
-    """Compile a function over arrays."""
+def kernel(*, parallel: bool = False, inline: bool = False) -> Callable[[F], F]: ...
+def kernel(fn: Any = None, *, parallel: bool = False, inline: bool = False) -> Any:
+    """Compile a function over arrays. ``inline``: it becomes part of every kernel that calls it."""
     if fn is None:
-        return lambda f: _kernel(f, parallel)
+        return lambda f: _kernel(f, parallel, inline)
     return _kernel(fn)
+
+
+def feature(name: str, on: Any, off: Any = None) -> Any:
+    """A function ``f(features, *args)``: ``on(*args)`` for a run with a feature, else ``off(*args)``.
+
+    features is a :class:`pliant.backend.lane_types.Features`; what it rules out is not even compiled. Without
+    ``off`` nothing happens then.
+    """
+
+    def call(features: Any, *args: Any) -> Any:
+        chosen = on if name in features.names else off
+        return None if chosen is None else chosen(*args)
+
+    @extending.overload(call, strict=False, jit_options={"forceinline": True})
+    def _ov_call(features: Any, *args: Any) -> Any:
+        chosen = on if name in features.names else off
+        if chosen is None:
+            return lambda features, *args: None
+        return lambda features, *args: chosen(*args)
+
+    return call
 
 
 _kernels: set[Callable[..., Any]] = set()
 
 
-def _kernel(fn: Callable[..., Any], parallel: bool = False) -> Any:
+def _kernel(fn: Callable[..., Any], parallel: bool = False, inline: bool = False) -> Any:
     _kernels.add(fn)
-    return _compile(fn, parallel)
+    return _compile(fn, parallel, inline)
 
 
 class KernelCache(caching._Cache):

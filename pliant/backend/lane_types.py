@@ -44,6 +44,42 @@ class LanesType(types.Type):
         super().__init__(name=f"Lanes({width})")
 
 
+class Items:
+    """Tag: lanes are neighbouring items (constraints of one colour) of a single world."""
+
+    def __init__(self, width: int) -> None:
+        self.width = int(width)
+
+    def __repr__(self) -> str:
+        return f"Items({self.width})"
+
+
+class ItemsType(types.Type):
+    """Numba type of an :class:`Items` tag."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Items({width})")
+
+
+class Features:
+    """Tag that carries in its type which features a run has (see :func:`pliant.backend.jit.feature`)."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = tuple(sorted(set(names)))
+
+    def __repr__(self) -> str:
+        return f"Features{self.names}"
+
+
+class FeaturesType(types.Type):
+    """Numba type of a :class:`Features` tag."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        super().__init__(name=f"Features({','.join(names)})")
+
+
 class LaneType(types.Type):
     """Numba type of a lane value: ``width`` numbers of type ``dtype``."""
 
@@ -75,11 +111,25 @@ def _typeof_lanes(value: Lanes, context: Any) -> LanesType:
     return LanesType(value.width)
 
 
+@typeof_impl.register(Items)
+def _typeof_items(value: Items, context: Any) -> ItemsType:
+    return ItemsType(value.width)
+
+
+@typeof_impl.register(Features)
+def _typeof_features(value: Features, context: Any) -> FeaturesType:
+    return FeaturesType(value.names)
+
+
 register_model(LanesType)(models.OpaqueModel)
+register_model(ItemsType)(models.OpaqueModel)
+register_model(FeaturesType)(models.OpaqueModel)
 
 
 @unbox(LanesType)
-def _unbox_lanes(typ: LanesType, obj: Any, c: Any) -> NativeValue:
+@unbox(ItemsType)
+@unbox(FeaturesType)
+def _unbox_tag(typ: Any, obj: Any, c: Any) -> NativeValue:
     return NativeValue(c.context.get_dummy_value())
 
 

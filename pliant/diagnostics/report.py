@@ -11,7 +11,7 @@ from ..laws import LAWS
 from ..model import Model
 from ..protocol import StepInfo
 from ..state import Control, State, gathered
-from .kernels import evaluate
+from .kernels import EVALUATE
 
 Array = np.ndarray
 
@@ -45,7 +45,7 @@ def law_values(model: Model, state: State, control: Control, force: dict[str, Ar
     held = np.ascontiguousarray(gathered(control.attachment_targets, model)[..., None], dtype=float)
     g = np.zeros_like(x)
     values = {}
-    for kind, law in enumerate(LAWS):
+    for law in LAWS:
         block = model.blocks.get(law)
         if block is None:
             continue
@@ -53,7 +53,7 @@ def law_values(model: Model, state: State, control: Control, force: dict[str, Ar
         out = np.zeros((*alpha.shape, 1))
         ids = np.ascontiguousarray(block.ids)
         params = np.ascontiguousarray(block.params)
-        evaluate(kind, x, ids, params, alpha, np.ascontiguousarray(force[law]), held, out, g, Lanes(1))
+        EVALUATE[law](x, ids, params, alpha, np.ascontiguousarray(force[law]), held, out, g, Lanes(1))
         values[law] = out[..., 0]
     return values, g[..., 0]
 

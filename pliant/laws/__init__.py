@@ -11,11 +11,15 @@ from typing import NamedTuple
 
 
 class LawShape(NamedTuple):
-    """How many particles a constraint of a law joins, rows it has and parameters it carries."""
+    """How many particles a constraint of a law joins, rows it has and parameters it carries.
+
+    group: laws of a group are compiled together; "cloth" always, others for scenes that have one of them.
+    """
 
     corners: int
     rows: int
     params: int
+    group: str = "cloth"
 
 
 LAWS: dict[str, LawShape] = {
@@ -27,3 +31,5 @@ LAWS: dict[str, LawShape] = {
     "attachment": LawShape(1, 3, 0),
 }
 """The laws a model can hold, in the order in which a sweep visits them."""
+
+GROUPS = tuple(dict.fromkeys(shape.group for shape in LAWS.values()))

@@ -37,30 +37,49 @@ class Pins(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Constraints of one law, with ``c`` corners, ``r`` rows and ``p`` parameters.
+    """Constraints of one law on one tile, with ``c`` corners, ``r`` rows and ``p`` parameters.
 
-    ids (E, 2 c): particles read, then rows of ``out`` written; data (E, 3 + r + p): relax (factor on the
-    change of a multiplier), crowd (factor on its weight: 1 for Gauss-Seidel, for Jacobi the largest number
-    of constraints around one of its particles), tau (damping time), compliance of the rows, parameters of
-    the law; lambda_ (T, E, r, L); softness (T, L): factor on the compliance of each world.
+    ids (c, E) particles read; slots (c, E) rows of ``out`` written: the same, but for Jacobi; data (r+p, E):
+    compliance of the rows, parameters of the law; tau (E,) damping time; crowd (E,) factor on the weight (for
+    Jacobi the largest number of constraints around one of the particles, else 1); lambda_ (r, E, L);
+    softness (L,): factor on the compliance of each world.
+
+    E counts places. For a single world, whose constraints are worked on ``Items`` at a time, each colour is
+    filled up to whole groups by repeating its last constraint, which then does the same work again in the
+    same instant and writes the same numbers.
     """
 
     ids: Array
+    slots: Array
     data: Array
+    tau: Array
+    crowd: Array
     lambda_: Array
     softness: Array
 
 
-class Laws(NamedTuple):
-    """One :class:`Rows` per law, empty where a scene has none; in the order of a sweep."""
+class Pool(NamedTuple):
+    """The constraints of all laws, one after the other; :func:`pliant.solvers.xpbd.stages.rows_of` finds
+    those of one. layout (laws, 8): corners, rows, fields, E, first place in ids and slots, in data, in
+    lambda_, in tau and crowd. held (T, A, 3, L): targets of attachments, place by place."""
 
-    distance: Rows
-    membrane: Rows
-    isometric: Rows
-    dihedral: Rows
-    dihedral_acos: Rows
-    attachment: Rows
-    attachment_targets: Array  # (T, A, 3, L)
+    layout: Array
+    ids: Array
+    slots: Array
+    data: Array
+    tau: Array
+    crowd: Array
+    lambda_: Array
+    softness: Array
+    held: Array
+
+
+CORNERS, ROWS, FIELDS, COUNT, AT_IDS, AT_DATA, AT_LAMBDA, AT_ITEMS, LAYOUT_SIZE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+"""Columns of ``Pool.layout``."""
+
+LOAD, STORE, DAMPED = 1, 2, 4
+"""Flags of a stage: multipliers continue from earlier sweeps; multipliers are kept; some damping time is not
+zero."""
 
 
 class Gather(NamedTuple):
@@ -71,5 +90,5 @@ class Gather(NamedTuple):
     slots: Array
 
 
-H, INV_H, INV_H2, SLOW, INV_DT = 0, 1, 2, 3, 4
-"""Places in the array of step lengths: h [s], 1/h, 1/h^2, 1/(1 + h air_drag), 1/dt."""
+H, INV_H, INV_H2, SLOW, INV_DT, RELAX = 0, 1, 2, 3, 4, 5
+"""Places in the array of numbers of a step: h [s], 1/h, 1/h^2, 1/(1 + h air_drag), 1/dt, relaxation."""

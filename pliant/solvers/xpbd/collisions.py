@@ -11,7 +11,7 @@ from ...contact.detection import placed, way_of_surface
 from ...contact.distances import collider_distance
 from ...laws.friction import coulomb, tangential
 from ...laws.vectors import minus
-from .projections import LOAD
+from .arrays import LOAD
 
 
 @kernel

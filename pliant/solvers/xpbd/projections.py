@@ -3,6 +3,9 @@
 A body evaluates its law at ``x``, finds the multiplier's change (Macklin, Müller, Chentanez 2016, XPBD,
 eq. 18; with damping eq. 26 in the exact form of :func:`change`), and adds the corrections to ``out``.
 Gauss-Seidel passes ``out = x``; Jacobi passes an array with a slot per constraint and corner.
+
+Lanes are worlds, or constraints of one colour of a single world; then all constants are lane values too, and
+nothing may branch on them (:mod:`pliant.backend.memory`).
 """
 
 from __future__ import annotations
@@ -12,17 +15,28 @@ from typing import Any
 import numpy as np
 
 from ...backend.jit import kernel, law
-from ...backend.lanes import add, add3, load, load3, store
+from ...backend.lanes import (
+    any_lane,
+    const,
+    index,
+    load,
+    load3,
+    span,
+    splat,
+    store,
+    stride,
+    where,
+    world,
+)
 from ...laws.attachment import attachment
 from ...laws.bending import dihedral, dihedral_acos, isometric
 from ...laws.distance import distance
 from ...laws.membrane import Pair, arap_plane, lifted
 from ...laws.scalars import reciprocal
 from ...laws.vectors import Vec, dot, minus, mix
-from .arrays import INV_H, INV_H2
-
-LOAD, STORE = 1, 2
-"""Flags of a sweep: multipliers continue from earlier sweeps; multipliers are kept."""
+from ...laws.vectors import times as scaled
+from .arrays import DAMPED, INV_H, INV_H2, LOAD, RELAX, STORE
+from .corrections import crowded, land3
 
 
 @law
@@ -48,38 +62,34 @@ def columns(x0: Vec, x1: Vec, x2: Vec, d: Any) -> tuple[Vec, Vec]:
 
 @kernel
 def project_distance(
-    x: Any,
-    out: Any,
-    x_prev: Any,
-    w: Any,
-    r: Any,
-    lam: Any,
-    soft: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
     lanes: Any,
-) -> None:
+) -> None:  # fmt: skip
     """C = |xi - xj| - L."""
-    softness = load(soft, (), lanes)
-    for c in range(lo, hi):
-        i, j = r.ids[c, 0], r.ids[c, 1]
-        wi, wj = w[i], w[j]
-        alpha_h = r.data[c, 3] * times[INV_H2] * softness
-        gamma = r.data[c, 2] * times[INV_H]
-        value, n = distance(load3(x, i, lanes), load3(x, j, lanes), r.data[c, 4])
-        before = value
-        if gamma > 0:
-            before, _ = distance(load3(x_prev, i, lanes), load3(x_prev, j, lanes), r.data[c, 4])
-        old = softness * 0.0
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i, j = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes)
+        wi, wj = const(w, (i,), lanes), const(w, (j,), lanes)
+        alpha_h = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        rest = const(r.data, (1, c), lanes)
+        xi, xj = load3(x, i, lanes), load3(x, j, lanes)
+        value, n = distance(xi, xj, rest)
+        before, gamma = value, zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+            earlier, _ = distance(load3(x_prev, i, lanes), load3(x_prev, j, lanes), rest)
+            before = where(gamma > 0.0, earlier, value)
+        old = zero
         if flags & LOAD:
-            old = load(lam, (c, 0), lanes)
-        step = r.data[c, 0] * change(value, before, r.data[c, 1] * (wi + wj) * dot(n, n), alpha_h, gamma, old)
+            old = load(r.lambda_, (0, c), lanes)
+        weight = (wi + wj) * dot(n, n)
+        weight = crowded(order, weight, r.crowd, c, lanes)
+        step = times[RELAX] * change(value, before, weight, alpha_h, gamma, old)
         if flags & STORE:
-            store(lam, (c, 0), old + step, lanes)
-        add3(out, r.ids[c, 2], wi * step, n, lanes)
-        add3(out, r.ids[c, 3], -wj * step, n, lanes)
+            store(r.lambda_, (0, c), old + step, lanes)
+        land3(order, x, out, r.slots, (0, c), i, xi, wi * step, n, lanes)
+        land3(order, x, out, r.slots, (1, c), j, xj, -wj * step, n, lanes)
 
 
 @law
@@ -117,184 +127,199 @@ def moved(y1: Any, g: Pair, y2: Any, h: Pair, e1: Vec, e2: Vec) -> Vec:
 
 @kernel
 def project_membrane(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, lam: Any, soft: Any, times: Any, flags: Any, lo: Any,
-    hi: Any, lanes: Any,
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
 ) -> None:  # fmt: skip
     """Shape and trace rows of the ARAP triangle, solved together: they share all particles."""
-    softness = load(soft, (), lanes)
-    for c in range(lo, hi):
-        i, j, k = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2]
-        d = (r.data[c, 5], r.data[c, 6], r.data[c, 7], r.data[c, 8])
-        mobility = (w[i], w[j], w[k])
-        gamma = r.data[c, 2] * times[INV_H]
-        f1, f2 = columns(load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), d)
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i, j, k = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes), index(r.ids, (2, c), lanes)
+        d = (
+            const(r.data, (2, c), lanes),
+            const(r.data, (3, c), lanes),
+            const(r.data, (4, c), lanes),
+            const(r.data, (5, c), lanes),
+        )
+        mobility = (const(w, (i,), lanes), const(w, (j,), lanes), const(w, (k,), lanes))
+        xi, xj, xk = load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes)
+        f1, f2 = columns(xi, xj, xk, d)
         shape, s1, s2, trace, t1, t2, e1, e2 = arap_plane(f1, f2)
-        shape_prev, trace_prev = shape, trace
-        if gamma > 0:
+        b1, b2, gamma = -shape, -trace, zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
             p1, p2 = columns(load3(x_prev, i, lanes), load3(x_prev, j, lanes), load3(x_prev, k, lanes), d)
             shape_prev, _, _, trace_prev, _, _, _, _ = arap_plane(p1, p2)
-        old1 = softness * 0.0
-        old2 = old1
+            b1 = where(gamma > 0.0, b1 - gamma * (shape - shape_prev), b1)
+            b2 = where(gamma > 0.0, b2 - gamma * (trace - trace_prev), b2)
+        old1 = zero
         if flags & LOAD:
-            old1 = load(lam, (c, 0), lanes)
-            old2 = load(lam, (c, 1), lanes)
+            old1 = load(r.lambda_, (0, c), lanes)
+        old2 = zero
+        if flags & LOAD:
+            old2 = load(r.lambda_, (1, c), lanes)
         g = corners(d, s1, s2)
         h = corners(d, t1, t2)
-        crowd = r.data[c, 1] + r.data[c, 1] * gamma
-        alpha1 = r.data[c, 3] * times[INV_H2] * softness
-        a11 = crowd * weighted(mobility, g, g) + alpha1
-        b1 = -shape - alpha1 * old1 - gamma * (shape - shape_prev)
-        y2 = old1 * 0.0
-        if r.data[c, 4] < np.inf:
-            alpha2 = r.data[c, 4] * times[INV_H2] * softness
-            a22 = crowd * weighted(mobility, h, h) + alpha2
-            a12 = crowd * weighted(mobility, g, h)
-            b2 = -trace - alpha2 * old2 - gamma * (trace - trace_prev)
-            y1, y2 = solve_rows(a11, a12, a22, b1, b2)
-        else:
-            y1 = b1 * reciprocal(a11)
-        y1 = r.data[c, 0] * y1
-        y2 = r.data[c, 0] * y2
+        many = crowded(order, 1.0 + gamma, r.crowd, c, lanes)
+        alpha1 = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        a11 = many * weighted(mobility, g, g) + alpha1
+        b1 = b1 - alpha1 * old1
+        y1, y2 = b1 * reciprocal(a11), zero
+        alpha = zero + const(r.data, (1, c), lanes)
+        coupled = alpha < np.inf
+        if any_lane(coupled):
+            alpha2 = where(coupled, alpha, 0.0) * times[INV_H2] * softness
+            a22 = many * weighted(mobility, h, h) + alpha2
+            a12 = many * weighted(mobility, g, h)
+            z1, z2 = solve_rows(a11, a12, a22, b1, b2 - alpha2 * old2)
+            y1, y2 = where(coupled, z1, y1), where(coupled, z2, 0.0)
+        y1 = times[RELAX] * y1
+        y2 = times[RELAX] * y2
         if flags & STORE:
-            store(lam, (c, 0), old1 + y1, lanes)
-            store(lam, (c, 1), old2 + y2, lanes)
-        add3(out, r.ids[c, 3], mobility[0], moved(y1, g[0], y2, h[0], e1, e2), lanes)
-        add3(out, r.ids[c, 4], mobility[1], moved(y1, g[1], y2, h[1], e1, e2), lanes)
-        add3(out, r.ids[c, 5], mobility[2], moved(y1, g[2], y2, h[2], e1, e2), lanes)
+            store(r.lambda_, (0, c), old1 + y1, lanes)
+            store(r.lambda_, (1, c), old2 + y2, lanes)
+        to_i = moved(y1, g[0], y2, h[0], e1, e2)
+        to_j = moved(y1, g[1], y2, h[1], e1, e2)
+        to_k = moved(y1, g[2], y2, h[2], e1, e2)
+        land3(order, x, out, r.slots, (0, c), i, xi, mobility[0], to_i, lanes)
+        land3(order, x, out, r.slots, (1, c), j, xj, mobility[1], to_j, lanes)
+        land3(order, x, out, r.slots, (2, c), k, xk, mobility[2], to_k, lanes)
+
+
+@law
+def isometric3(k: Any, x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Vec:
+    """The three rows of the isometric law."""
+    return (
+        isometric(k, (x0[0], x1[0], x2[0], x3[0])),
+        isometric(k, (x0[1], x1[1], x2[1], x3[1])),
+        isometric(k, (x0[2], x1[2], x2[2], x3[2])),
+    )
+
+
+@kernel(inline=True)
+def three(a: Any, c: Any, lanes: Any) -> Any:
+    """Three rows' multipliers of a constraint."""
+    return load(a, (0, c), lanes), load(a, (1, c), lanes), load(a, (2, c), lanes)
 
 
 @kernel
 def project_isometric(
-    x: Any,
-    out: Any,
-    x_prev: Any,
-    w: Any,
-    r: Any,
-    lam: Any,
-    soft: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
     lanes: Any,
-) -> None:
-    """Three linear rows with the same gradient."""
-    softness = load(soft, (), lanes)
-    for c in range(lo, hi):
-        i, j, k, l = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2], r.ids[c, 3]
-        s = (r.data[c, 6], r.data[c, 7], r.data[c, 8], r.data[c, 9])
-        wi, wj, wk, wl = w[i] * s[0], w[j] * s[1], w[k] * s[2], w[l] * s[3]
-        alpha_h = r.data[c, 3] * times[INV_H2] * softness
-        gamma = r.data[c, 2] * times[INV_H]
-        crowd = r.data[c, 1] + r.data[c, 1] * gamma
-        weight = crowd * (wi * s[0] + wj * s[1] + wk * s[2] + wl * s[3])
-        inverse = r.data[c, 0] * reciprocal(weight + alpha_h)
-        for m in range(3):
-            p = (
-                load(x, (i, m), lanes),
-                load(x, (j, m), lanes),
-                load(x, (k, m), lanes),
-                load(x, (l, m), lanes),
-            )
-            value = isometric(s, p)
-            b = -value
-            if gamma > 0:
-                q0, q1 = load(x_prev, (i, m), lanes), load(x_prev, (j, m), lanes)
-                q2, q3 = load(x_prev, (k, m), lanes), load(x_prev, (l, m), lanes)
-                b = b - gamma * (value - isometric(s, (q0, q1, q2, q3)))
-            old = softness * 0.0
-            if flags & LOAD:
-                old = load(lam, (c, m), lanes)
-            step = (b - alpha_h * old) * inverse
-            if flags & STORE:
-                store(lam, (c, m), old + step, lanes)
-            add(out, (r.ids[c, 4], m), wi * step, lanes)
-            add(out, (r.ids[c, 5], m), wj * step, lanes)
-            add(out, (r.ids[c, 6], m), wk * step, lanes)
-            add(out, (r.ids[c, 7], m), wl * step, lanes)
+) -> None:  # fmt: skip
+    """Three linear rows with the same gradient and compliance."""
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i, j = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes)
+        k, l = index(r.ids, (2, c), lanes), index(r.ids, (3, c), lanes)
+        s0, s1 = const(r.data, (3, c), lanes), const(r.data, (4, c), lanes)
+        s2, s3 = const(r.data, (5, c), lanes), const(r.data, (6, c), lanes)
+        wi, wj = const(w, (i,), lanes) * s0, const(w, (j,), lanes) * s1
+        wk, wl = const(w, (k,), lanes) * s2, const(w, (l,), lanes) * s3
+        alpha_h = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        gamma = zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+        many = crowded(order, 1.0 + gamma, r.crowd, c, lanes)
+        weight = many * (wi * s0 + wj * s1 + wk * s2 + wl * s3)
+        inverse = times[RELAX] * reciprocal(weight + alpha_h)
+        k4 = (s0, s1, s2, s3)
+        xi, xj, xk, xl = load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), load3(x, l, lanes)
+        value = isometric3(k4, xi, xj, xk, xl)
+        short = (-value[0], -value[1], -value[2])
+        if flags & DAMPED:
+            pi, pj = load3(x_prev, i, lanes), load3(x_prev, j, lanes)
+            pk, pl = load3(x_prev, k, lanes), load3(x_prev, l, lanes)
+            short = minus(short, scaled(gamma, minus(value, isometric3(k4, pi, pj, pk, pl))))
+        old = (zero, zero, zero)
+        if flags & LOAD:
+            old = three(r.lambda_, c, lanes)
+        step = scaled(inverse, minus(short, scaled(alpha_h, old)))
+        if flags & STORE:
+            store(r.lambda_, (0, c), old[0] + step[0], lanes)
+            store(r.lambda_, (1, c), old[1] + step[1], lanes)
+            store(r.lambda_, (2, c), old[2] + step[2], lanes)
+        land3(order, x, out, r.slots, (0, c), i, xi, wi, step, lanes)
+        land3(order, x, out, r.slots, (1, c), j, xj, wj, step, lanes)
+        land3(order, x, out, r.slots, (2, c), k, xk, wk, step, lanes)
+        land3(order, x, out, r.slots, (3, c), l, xl, wl, step, lanes)
 
 
 @kernel
 def project_dihedral(
-    x: Any,
-    out: Any,
-    x_prev: Any,
-    w: Any,
-    r: Any,
-    lam: Any,
-    soft: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
-    signed: Any,
-    lanes: Any,
-) -> None:
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, signed: Any,
+    order: Any, lanes: Any,
+) -> None:  # fmt: skip
     """C = theta - theta_0, signed, or the acos baseline."""
-    softness = load(soft, (), lanes)
-    for c in range(lo, hi):
-        i, j, k, l = r.ids[c, 0], r.ids[c, 1], r.ids[c, 2], r.ids[c, 3]
-        wi, wj, wk, wl = w[i], w[j], w[k], w[l]
-        rest = r.data[c, 4]
-        gamma = r.data[c, 2] * times[INV_H]
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i, j = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes)
+        k, l = index(r.ids, (2, c), lanes), index(r.ids, (3, c), lanes)
+        wi, wj = const(w, (i,), lanes), const(w, (j,), lanes)
+        wk, wl = const(w, (k,), lanes), const(w, (l,), lanes)
+        rest = const(r.data, (1, c), lanes)
         xi, xj, xk, xl = load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), load3(x, l, lanes)
         if signed:
             value, gi, gj, gk, gl = dihedral(xi, xj, xk, xl, rest)
         else:
             value, gi, gj, gk, gl = dihedral_acos(xi, xj, xk, xl, rest)
-        before = value
-        if gamma > 0:
+        before, gamma = value, zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
             pi, pj = load3(x_prev, i, lanes), load3(x_prev, j, lanes)
             pk, pl = load3(x_prev, k, lanes), load3(x_prev, l, lanes)
             if signed:
-                before, _, _, _, _ = dihedral(pi, pj, pk, pl, rest)
+                earlier, _, _, _, _ = dihedral(pi, pj, pk, pl, rest)
             else:
-                before, _, _, _, _ = dihedral_acos(pi, pj, pk, pl, rest)
+                earlier, _, _, _, _ = dihedral_acos(pi, pj, pk, pl, rest)
+            before = where(gamma > 0.0, earlier, value)
         weight = wi * dot(gi, gi) + wj * dot(gj, gj) + wk * dot(gk, gk) + wl * dot(gl, gl)
-        weight = r.data[c, 1] * weight
-        alpha_h = r.data[c, 3] * times[INV_H2] * softness
-        old = softness * 0.0
+        weight = crowded(order, weight, r.crowd, c, lanes)
+        alpha_h = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        old = zero
         if flags & LOAD:
-            old = load(lam, (c, 0), lanes)
-        step = r.data[c, 0] * change(value, before, weight, alpha_h, gamma, old)
+            old = load(r.lambda_, (0, c), lanes)
+        step = times[RELAX] * change(value, before, weight, alpha_h, gamma, old)
         if flags & STORE:
-            store(lam, (c, 0), old + step, lanes)
-        add3(out, r.ids[c, 4], wi * step, gi, lanes)
-        add3(out, r.ids[c, 5], wj * step, gj, lanes)
-        add3(out, r.ids[c, 6], wk * step, gk, lanes)
-        add3(out, r.ids[c, 7], wl * step, gl, lanes)
+            store(r.lambda_, (0, c), old + step, lanes)
+        land3(order, x, out, r.slots, (0, c), i, xi, wi * step, gi, lanes)
+        land3(order, x, out, r.slots, (1, c), j, xj, wj * step, gj, lanes)
+        land3(order, x, out, r.slots, (2, c), k, xk, wk * step, gk, lanes)
+        land3(order, x, out, r.slots, (3, c), l, xl, wl * step, gl, lanes)
 
 
 @kernel
 def project_attachment(
-    x: Any,
-    out: Any,
-    x_prev: Any,
-    w: Any,
-    r: Any,
-    lam: Any,
-    soft: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
-    targets: Any,
-    lanes: Any,
-) -> None:
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, targets: Any,
+    order: Any, lanes: Any,
+) -> None:  # fmt: skip
     """C = x - target, three rows."""
-    softness = load(soft, (), lanes)
-    for c in range(lo, hi):
-        i = r.ids[c, 0]
-        alpha_h = r.data[c, 3] * times[INV_H2] * softness
-        gamma = r.data[c, 2] * times[INV_H]
-        p = load3(targets, c, lanes)
-        value = attachment(load3(x, i, lanes), p)
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i = index(r.ids, (0, c), lanes)
+        wi = const(w, (i,), lanes)
+        alpha_h = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        gamma = zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+        p = load3(targets, span(c, lanes), lanes)
+        here = load3(x, i, lanes)
+        value = attachment(here, p)
         before = attachment(load3(x_prev, i, lanes), p)
-        for m in range(3):
-            old = softness * 0.0
-            if flags & LOAD:
-                old = load(lam, (c, m), lanes)
-            step = r.data[c, 0] * change(value[m], before[m], r.data[c, 1] * w[i], alpha_h, gamma, old)
-            if flags & STORE:
-                store(lam, (c, m), old + step, lanes)
-            add(out, (r.ids[c, 1], m), w[i] * step, lanes)
+        weight = crowded(order, zero + wi, r.crowd, c, lanes)
+        old = (zero, zero, zero)
+        if flags & LOAD:
+            old = three(r.lambda_, c, lanes)
+        step = (
+            times[RELAX] * change(value[0], before[0], weight, alpha_h, gamma, old[0]),
+            times[RELAX] * change(value[1], before[1], weight, alpha_h, gamma, old[1]),
+            times[RELAX] * change(value[2], before[2], weight, alpha_h, gamma, old[2]),
+        )
+        if flags & STORE:
+            store(r.lambda_, (0, c), old[0] + step[0], lanes)
+            store(r.lambda_, (1, c), old[1] + step[1], lanes)
+            store(r.lambda_, (2, c), old[2] + step[2], lanes)
+        land3(order, x, out, r.slots, (0, c), i, here, wi, step, lanes)

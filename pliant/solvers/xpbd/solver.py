@@ -20,14 +20,14 @@ from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from . import stages
-from .projections import LOAD, STORE
+from .arrays import LOAD, STORE
 from .workspace import Workspace
 
 Array = np.ndarray
 
 ORDERS = ("colored", "sequential", "jacobi")
 
-OPERATION = {law: stages.DISTANCE + k for k, law in enumerate(LAWS)}
+OPERATION = {law: stages.FIRST_LAW + k for k, law in enumerate(LAWS)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class XPBD:
         if law not in ws.blocks:
             present = ", ".join(ws.blocks) or "none"
             raise SolverError(f'this scene has no constraints of law "{law}"; it has {present}')
-        out = gathered(ws.rows[law].lambda_, model)
+        out = gathered(ws.multipliers(law), model)
         back = np.argsort(ws.blocks[law].file_order, kind="stable")
         return out[:, back]
 
@@ -221,20 +221,20 @@ def run(
     """All substeps of one step."""
     threads = get_threads()
     by_tile = model.n_tiles >= threads or not ws.worth_sharing(solver.order)
-    table = step_table(solver, ws, by_color=not by_tile)
+    table = step_table(solver, ws, by_color=not by_tile or ws.items is not ws.lanes)
     arrays = (
         ws.particles(state, control, dt / solver.substeps),
         ws.pins(control, solver.substeps),
-        *ws.laws(control),
+        ws.constraints(control),
         ws.gather,
         ws.contacts,
         colliders,
         ws.times(dt, solver.substeps),
     )
     if by_tile:
-        stages.run_tiles(table, *arrays, ws.lanes)
+        stages.run_tiles(table, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
     else:
-        stages.run_rows(table, *arrays, threads, ws.lanes)
+        stages.run_rows(table, *arrays, threads, ws.order, ws.extras, ws.lanes, ws.items)
 
 
 def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
@@ -262,11 +262,11 @@ def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
 def _sweep(solver: XPBD, ws: Workspace, flags: int, s: int, by_color: bool) -> list[tuple[int, ...]]:
     """One visit to every constraint."""
     jacobi = solver.order == "jacobi"
-    slots = ws.gather.slots.size
-    rows: list[tuple[int, ...]] = [(stages.CLEAR, 0, slots, 0, s)] if jacobi else []
-    for law, block in ws.blocks.items():
-        bounds = block.color_start if by_color and not jacobi else [0, len(block)]
-        rows += [(OPERATION[law], a, b, flags, s) for a, b in pairwise(bounds)]
+    rows: list[tuple[int, ...]] = []
+    for law, p in ws.packed.items():
+        bounds = p.bounds if by_color and not jacobi else p.bounds[[0, -1]]
+        own = flags | ws.law_flags(law)
+        rows += [(OPERATION[law], a, b, own, s) for a, b in pairwise(bounds)]
     if jacobi:
         rows.append((stages.COLLECT, 0, ws.model.n_particles, 0, s))
     return rows

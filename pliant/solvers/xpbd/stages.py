@@ -15,10 +15,24 @@ from ...backend.jit import kernel, prange
 from ...backend.lanes import load, load3, store, store3
 from ...laws.vectors import minus, plus
 from ...laws.vectors import times as scaled
-from .arrays import INV_DT, INV_H, SLOW, H, Laws
+from .arrays import (
+    AT_DATA,
+    AT_IDS,
+    AT_ITEMS,
+    AT_LAMBDA,
+    CORNERS,
+    COUNT,
+    FIELDS,
+    INV_DT,
+    INV_H,
+    ROWS,
+    SLOW,
+    STORE,
+    H,
+    Rows,
+)
 from .collisions import collide, separate
 from .projections import (
-    STORE,
     project_attachment,
     project_dihedral,
     project_distance,
@@ -26,8 +40,11 @@ from .projections import (
     project_membrane,
 )
 
-PREDICT, PIN, FINISH, CONTACT, SEPARATE, CLEAR, COLLECT = 0, 1, 2, 3, 4, 5, 6
-DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 10, 11, 12, 13, 14, 15
+PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT = 0, 1, 2, 3, 4, 5
+FIRST_LAW = 100
+DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 100, 101, 102, 103, 104, 105
+"""Operations. A law's is ``FIRST_LAW`` plus its place in the table of laws."""
+
 SMALLEST_SHARE = 1024
 """Fewer items per thread are not worth a fork and a join: some 10 us, and a projection is 20 to 70 ns."""
 
@@ -94,14 +111,6 @@ def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: 
 
 
 @kernel
-def clear(out: Any, lo: Any, hi: Any, lanes: Any) -> None:
-    """Jacobi: no corrections yet."""
-    for s in range(lo, hi):
-        for m in range(3):
-            store(out, (s, m), 0.0, lanes)
-
-
-@kernel
 def collect(x: Any, out: Any, g: Any, lo: Any, hi: Any, lanes: Any) -> None:
     """Jacobi: each particle adds up the corrections in its slots, in a fixed order."""
     for i in range(lo, hi):
@@ -112,43 +121,58 @@ def collect(x: Any, out: Any, g: Any, lo: Any, hi: Any, lanes: Any) -> None:
 
 
 @kernel
+def rows_of(pool: Any, law: Any, t: Any) -> Any:
+    """The constraints of one law on one tile."""
+    at = pool.layout[law]
+    n, c, f, r = at[COUNT], at[CORNERS], at[FIELDS], at[ROWS]
+    i, d, m, k = at[AT_IDS], at[AT_DATA], at[AT_LAMBDA], at[AT_ITEMS]
+    return Rows(
+        pool.ids[i : i + c * n].reshape((c, n)),
+        pool.slots[i : i + c * n].reshape((c, n)),
+        pool.data[d : d + f * n].reshape((f, n)),
+        pool.tau[k : k + n],
+        pool.crowd[k : k + n],
+        pool.lambda_[t, m : m + r * n].reshape((r, n, pool.lambda_.shape[2])),
+        pool.softness[t, law],
+    )
+
+
+@kernel
 def run_law(
-    op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, laws: Any, out: Any, times: Any, lanes: Any
-) -> None:
+    op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, pool: Any, out: Any, times: Any, order: Any,
+    extras: Any, lanes: Any,
+) -> None:  # fmt: skip
     """Constraints ``lo`` to ``hi`` of one law, on one tile."""
     x, y, w = p.x[t], p.x_prev[t], p.mobility
+    r = rows_of(pool, op - FIRST_LAW, t)
     if op == DISTANCE:
-        r = laws.distance
-        project_distance(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+        project_distance(x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op == MEMBRANE:
-        r = laws.membrane
-        project_membrane(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+        project_membrane(x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op == ISOMETRIC:
-        r = laws.isometric
-        project_isometric(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, lanes)
+        project_isometric(x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op == DIHEDRAL:
-        r = laws.dihedral
-        project_dihedral(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, True, lanes)
+        project_dihedral(x, out, y, w, r, times, flags, lo, hi, True, order, lanes)
     elif op == DIHEDRAL_ACOS:
-        r = laws.dihedral_acos
-        project_dihedral(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, False, lanes)
-    else:
-        r = laws.attachment
-        held = laws.attachment_targets[t]
-        project_attachment(x, out, y, w, r, r.lambda_[t], r.softness[t], times, flags, lo, hi, held, lanes)
+        project_dihedral(x, out, y, w, r, times, flags, lo, hi, False, order, lanes)
+    elif op == ATTACHMENT:
+        project_attachment(x, out, y, w, r, times, flags, lo, hi, pool.held[t], order, lanes)
 
 
 @kernel
 def run_stage(
-    row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, laws: Any, g: Any, c: Any, col: Any, times: Any,
-    lanes: Any,
+    row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any,
+    order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
-    """Items ``lo`` to ``hi`` of one row of the table, on one tile."""
+    """Items ``lo`` to ``hi`` of one row of the table, on one tile.
+
+    Tags: order, whether Jacobi; extras, the optional groups of laws that the scene has; lanes, of what is
+    done particle by particle; items, of what is done constraint by constraint.
+    """
     op, flags = row[0], row[3]
     x, v, x_prev = p.x[t], p.v[t], p.x_prev[t]
-    out = x if g.start.shape[0] == 0 else g.out[t]
-    if op >= DISTANCE:
-        run_law(op, lo, hi, flags, t, p, laws, out, times, lanes)
+    if op >= FIRST_LAW:
+        run_law(op, lo, hi, flags, t, p, pool, g.out[t], times, order, extras, items)
     elif op == PREDICT:
         predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p, times, flags, lo, hi, lanes)
     elif op == FINISH:
@@ -159,42 +183,40 @@ def run_stage(
         collide(x, x_prev, p, c, t, col, row[4], flags, lo, hi, lanes)
     elif op == SEPARATE:
         separate(x, p, c, t, col, lo, hi, lanes)
-    elif op == CLEAR:
-        clear(out, lo, hi, lanes)
     else:
-        collect(x, out, g, lo, hi, lanes)
+        collect(x, g.out[t], g, lo, hi, lanes)
 
 
 @kernel(parallel=True)
 def run_tiles(
-    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any,
-    c: Any, col: Any, times: Any, lanes: Any,
+    table: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, order: Any, extras: Any,
+    lanes: Any, items: Any,
 ) -> None:  # fmt: skip
-    """The whole table on every tile; threads share tiles. ``r0`` ... ``held`` are the fields of Laws."""
-    for t in prange(p.x.shape[0]):
-        laws = Laws(r0, r1, r2, r3, r4, r5, held)
-        for n in range(table.shape[0]):
-            row = table[n]
-            run_stage(row, row[1], row[2], np.int64(t), p, pins, laws, g, c, col, times, lanes)
+    """The whole table on every tile; threads share tiles."""
+    for n in prange(p.x.shape[0]):
+        t = np.int64(n)
+        for k in range(table.shape[0]):
+            row = table[k]
+            run_stage(row, row[1], row[2], t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
 
 
 @kernel(parallel=True)
 def run_rows(
-    table: Any, p: Any, pins: Any, r0: Any, r1: Any, r2: Any, r3: Any, r4: Any, r5: Any, held: Any, g: Any,
-    c: Any, col: Any, times: Any, threads: Any, lanes: Any,
+    table: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, threads: Any, order: Any,
+    extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
-    """The table row by row; threads share the items of a row where they are many."""
+    """The table row by row; threads share the items of a row where they are many, 16 items or more each."""
     for n in range(table.shape[0]):
         row = table[n]
         lo, hi = row[1], row[2]
+        blocks = (hi - lo + 15) // 16
         shares = min(threads, (hi - lo) // SMALLEST_SHARE)
         for t in range(p.x.shape[0]):
             if shares < 2:
-                laws = Laws(r0, r1, r2, r3, r4, r5, held)
-                run_stage(row, lo, hi, t, p, pins, laws, g, c, col, times, lanes)
+                run_stage(row, lo, hi, t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
                 continue
             for s in prange(shares):
-                a = np.int64(lo + (hi - lo) * s // shares)
-                b = np.int64(lo + (hi - lo) * (s + 1) // shares)
-                laws = Laws(r0, r1, r2, r3, r4, r5, held)
-                run_stage(row, a, b, np.int64(t), p, pins, laws, g, c, col, times, lanes)
+                k = np.int64(s)
+                a = lo + blocks * k // shares * 16
+                b = min(lo + blocks * (k + 1) // shares * 16, hi)
+                run_stage(row, a, b, t, p, pins, pool, g, c, col, times, order, extras, lanes, items)

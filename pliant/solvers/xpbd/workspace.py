@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.lanes import Lanes
+from ...backend.lanes import Features, Items, Lanes
 from ...contact.arrays import DRAG, NORMAL, PUSH, Colliders, collider_arrays, contact_arrays
 from ...diagnostics.report import Substep
 from ...laws import LAWS
-from ...model import Block, Model
+from ...model import Model
 from ...state import gathered
-from .arrays import Gather, Laws, Particles, Pins, Rows
+from .arrays import DAMPED, Particles, Pins, Pool
+from .pool import ITEMS, lambda_of, packed, pool_of
 from .stages import SMALLEST_SHARE
 
 Array = np.ndarray
@@ -24,9 +25,17 @@ class Workspace:
     def __init__(self, model: Model, order: str, relaxation: float, rigid: bool) -> None:
         self.model = model
         self.lanes = Lanes(model.width)
-        self.blocks = {law: _ordered(b, order) for law, b in model.blocks.items()}
-        self.gather = _gather(self.blocks, model, order)
-        self.rows = _all_rows(self.blocks, model, order, relaxation, rigid)
+        in_file_order = order == "sequential"
+        one_by_one = in_file_order or model.width > 1
+        self.items = self.lanes if one_by_one else Items(ITEMS)
+        self.blocks = {law: b.in_file_order() if in_file_order else b for law, b in model.blocks.items()}
+        self.relaxation = relaxation
+        self.damped = not rigid
+        group = 1 if one_by_one else ITEMS
+        self.packed = {law: packed(b, group) for law, b in self.blocks.items()}
+        self.extras = Features(*{LAWS[law].group for law in model.blocks} - {"cloth"})
+        self.order = Features("jacobi") if order == "jacobi" else Features()
+        self.pool, self.gather = pool_of(model, self.packed, order == "jacobi", rigid)
         shape = (model.n_tiles, model.n_particles, 3, model.width)
         self.x_prev = np.zeros(shape, model.dtype)
         self.v_last = np.zeros(shape, model.dtype)
@@ -49,14 +58,30 @@ class Workspace:
     def nbytes(self) -> int:
         """Memory that grows with the number of worlds [bytes]."""
         arrays = [self.x_prev, self.v_last, self.x_start, self.v_start, self.pin_start, self.gather.out]
-        arrays += [r.lambda_ for r in self.rows.values()] + [self.contacts.ids, self.contacts.pairs]
+        arrays += [self.pool.lambda_, self.contacts.ids, self.contacts.pairs]
         return sum(a.nbytes for a in arrays)
 
-    def laws(self, control: Any) -> Laws:
-        """Rows of all laws with the softness of each world filled in."""
-        for law, rows in self.rows.items():
-            np.divide(1.0, control.scale[law], out=rows.softness)
-        return Laws(**self.rows, attachment_targets=control.attachment_targets)
+    def constraints(self, control: Any) -> Pool:
+        """All constraints, with the softness of each world and the targets of attachments filled in."""
+        for k, law in enumerate(LAWS):
+            np.divide(1.0, control.scale[law], out=self.pool.softness[:, k])
+        if "attachment" in self.packed:
+            p = self.packed["attachment"]
+            places = self.stored_place("attachment")[p.source]
+            self.pool.held[...] = control.attachment_targets[:, places]
+        return self.pool
+
+    def stored_place(self, law: str) -> Array:
+        """Where the model's block has each constraint of this workspace's block."""
+        stored, mine = self.model.blocks[law].file_order, self.blocks[law].file_order
+        place = np.empty(len(stored), np.int64)
+        place[stored] = np.arange(len(stored))
+        return place[mine]
+
+    def law_flags(self, law: str) -> int:
+        """What kernels must know of a law's constraints."""
+        damped = self.damped and np.any(self.blocks[law].damping_time > 0)
+        return DAMPED if damped else 0
 
     def particles(self, state: Any, control: Any, h: float) -> Particles:
         """The particles' arrays; their mobility is what a force moves within a substep under air drag."""
@@ -87,10 +112,10 @@ class Workspace:
         return arrays
 
     def times(self, dt: float, substeps: int) -> Array:
-        """Step lengths in the model's precision."""
+        """Step lengths and relaxation in the model's precision."""
         h = dt / substeps
         slow = 1 / (1 + h * self.model.air_drag)
-        values = (h, 1 / h, 1 / h**2, slow, 1 / dt)
+        values = (h, 1 / h, 1 / h**2, slow, 1 / dt, self.relaxation)
         return np.array(values, self.model.dtype)
 
     def worth_sharing(self, order: str) -> bool:
@@ -101,14 +126,16 @@ class Workspace:
         longest = max(longest, self.model.n_particles) if order == "jacobi" else longest
         return longest >= 2 * SMALLEST_SHARE
 
+    def multipliers(self, law: str) -> Array:
+        """lambda (T, E, rows, L) of a law, in the order of this workspace's block."""
+        return lambda_of(self.pool, self.packed[law])
+
     def last_substep(self, h: float) -> Substep:
         """What the report needs to know."""
         lambda_ = {}
-        for law, block in self.blocks.items():
-            stored = self.model.blocks[law].file_order
-            place = np.empty(len(stored), np.int64)
-            place[block.file_order] = np.arange(len(stored))
-            lambda_[law] = self.rows[law].lambda_[:, place[stored]]
+        for law in self.blocks:
+            back = np.argsort(self.stored_place(law))
+            lambda_[law] = self.multipliers(law)[:, back]
         return Substep(h, self.x_prev, self.v_last, lambda_, self.contact_forces(h))
 
     def contact_forces(self, h: float) -> Array:
@@ -130,61 +157,3 @@ class Workspace:
     def arrays(self) -> dict[str, Array]:
         """What a snapshot must hold besides state and control: nothing, multipliers restart each substep."""
         return {}
-
-
-def _ordered(block: Block, order: str) -> Block:
-    return block.in_file_order() if order == "sequential" else block
-
-
-def _touches(blocks: dict[str, Block], n: int) -> Array:
-    """Constraints around each particle."""
-    ids = [b.ids.ravel() for b in blocks.values()]
-    return np.bincount(np.concatenate(ids), minlength=n) if ids else np.zeros(n, int)
-
-
-def _all_rows(
-    blocks: dict[str, Block], model: Model, order: str, relaxation: float, rigid: bool
-) -> dict[str, Rows]:
-    touches = _touches(blocks, model.n_particles)
-    out, first = {}, 0
-    for law in LAWS:
-        b = blocks.get(law)
-        out[law] = _rows(law, b, model, rigid)
-        if b is not None:
-            slots = b.ids
-            if order == "jacobi":
-                out[law].data[:, 1] = touches[b.ids].max(axis=1)
-                slots = first + np.arange(b.ids.size).reshape(b.ids.shape)
-                first += b.ids.size
-            out[law].data[:, 0] = relaxation
-            out[law].ids[:, b.ids.shape[1] :] = slots
-    return out
-
-
-def _rows(law: str, block: Block | None, model: Model, rigid: bool) -> Rows:
-    shape, f, n = LAWS[law], model.dtype, 0 if block is None else len(block)
-    ids = np.zeros((0, shape.corners), np.int32) if block is None else block.ids.copy()
-    params = np.zeros((0, shape.params)) if block is None else block.params
-    alpha = np.zeros((0, shape.rows)) if block is None else block.compliance
-    tau = np.zeros(0) if block is None else block.damping_time
-    if rigid:
-        alpha, tau = np.where(np.isfinite(alpha), 0.0, np.inf), np.zeros_like(tau)
-    data = np.concatenate([np.ones((n, 2)), tau[:, None], alpha, params], axis=1)
-    return Rows(
-        np.concatenate([ids, ids], axis=1),
-        np.ascontiguousarray(data, f),
-        np.zeros((model.n_tiles, n, shape.rows, model.width), f),
-        np.ones((model.n_tiles, model.width), f),
-    )
-
-
-def _gather(blocks: dict[str, Block], model: Model, order: str) -> Gather:
-    """Jacobi's slots; empty arrays for Gauss-Seidel."""
-    none = np.zeros(0, np.int32)
-    if order != "jacobi":
-        return Gather(np.zeros((model.n_tiles, 0, 3, model.width), model.dtype), none, none)
-    ids = np.concatenate([b.ids.ravel() for law in LAWS if (b := blocks.get(law)) is not None] or [none])
-    slots = np.argsort(ids, kind="stable").astype(np.int32)
-    count = np.bincount(ids, minlength=model.n_particles)
-    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
-    return Gather(np.zeros((model.n_tiles, len(ids), 3, model.width), model.dtype), start, slots)
