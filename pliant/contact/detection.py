@@ -75,10 +75,18 @@ def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: A
 
 
 @kernel(parallel=True)
-def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
-    """Fill the contact lists of all tiles, particles ascending."""
+def detect_tiles(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
+    """:func:`detect`, threads sharing tiles."""
     for t in prange(x.shape[0]):
         detect_tile(x[t], v[t], np.int64(t), c, col, reach, deepest, lanes)
+
+
+def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
+    """Fill the contact lists of all tiles, particles ascending. One tile needs no team of threads."""
+    if len(x) == 1:
+        detect_tile(x[0], v[0], 0, c, col, reach, deepest, lanes)
+    else:
+        detect_tiles(x, v, c, col, reach, deepest, lanes)
 
 
 @kernel
@@ -116,11 +124,19 @@ def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, 
 
 
 @kernel(parallel=True)
+def survey_tiles(x: Any, v: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
+    """:func:`survey`, threads sharing tiles."""
+    for t in prange(x.shape[0]):
+        survey_tile(x[t], v[t], np.int64(t), c, col, slack, out, lanes)
+
+
 def survey(x: Any, v: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
     """After a step, per world: out (T, 4, L) = (0 or NaN where a value is not finite, particles that touch,
     deepest penetration [m], 1 where a particle passed a collider that it was not known to be near).
 
     slack (2,): depth that counts as missed, distance that counts as touching [m].
     """
-    for t in prange(x.shape[0]):
-        survey_tile(x[t], v[t], np.int64(t), c, col, slack, out, lanes)
+    if len(x) == 1:
+        survey_tile(x[0], v[0], 0, c, col, slack, out, lanes)
+    else:
+        survey_tiles(x, v, c, col, slack, out, lanes)

@@ -231,7 +231,9 @@ def run(
         colliders,
         ws.times(dt, solver.substeps),
     )
-    if by_tile:
+    if by_tile and model.n_tiles == 1:
+        stages.run_table(table, 0, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
+    elif by_tile:
         stages.run_tiles(table, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
     else:
         stages.run_rows(table, *arrays, threads, ws.order, ws.extras, ws.lanes, ws.items)

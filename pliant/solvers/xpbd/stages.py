@@ -2,7 +2,8 @@
 
 A step is a table of rows ``(operation, lo, hi, flags, substep)``. Many worlds: each thread takes tiles and
 runs the whole table on each. Few worlds: the table is run row by row, threads sharing the rows of one
-colour. Both visit the items of a row in the same order within what one item can see, so the bits agree.
+colour, or by the calling thread alone where rows are short. All visit the items of a row in the same order
+within what one item can see, so the bits agree.
 """
 
 from __future__ import annotations
@@ -187,17 +188,25 @@ def run_stage(
         collect(x, g.out[t], g, lo, hi, lanes)
 
 
+@kernel
+def run_table(
+    table: Any, t: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, order: Any,
+    extras: Any, lanes: Any, items: Any,
+) -> None:  # fmt: skip
+    """The whole table on one tile, in one thread."""
+    for k in range(table.shape[0]):
+        row = table[k]
+        run_stage(row, row[1], row[2], t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
+
+
 @kernel(parallel=True)
 def run_tiles(
     table: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, order: Any, extras: Any,
     lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The whole table on every tile; threads share tiles."""
-    for n in prange(p.x.shape[0]):
-        t = np.int64(n)
-        for k in range(table.shape[0]):
-            row = table[k]
-            run_stage(row, row[1], row[2], t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
+    for t in prange(p.x.shape[0]):
+        run_table(table, np.int64(t), p, pins, pool, g, c, col, times, order, extras, lanes, items)
 
 
 @kernel(parallel=True)
