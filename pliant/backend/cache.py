@@ -32,7 +32,7 @@ from .notice import notice
 KERNEL_FOLDERS = ("backend", "laws", "contact", "linear", "diagnostics", "solvers")
 """Folders of the package whose sources can end up inside a kernel."""
 
-KEPT_FOLDERS = 4
+KEPT_FOLDERS = 12
 """How many past cache folders stay when a new one is made."""
 
 
