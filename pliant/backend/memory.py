@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.types.containers import BaseTuple, UniTuple
 from numba.extending import intrinsic, overload, register_jitable
 
 from .lane_types import Items, ItemsType, LaneType
@@ -32,14 +33,14 @@ INLINE = {"forceinline": True}
 
 def _gathers(index: Any) -> bool:
     """Whether an index type holds a tuple of indices."""
-    return any(isinstance(t, types.BaseTuple) for t in index)
+    return any(isinstance(t, BaseTuple) for t in index)
 
 
 def _place(context: Any, builder: Any, arrty: Any, arr: Any, tys: Any, vals: Any, lane: int) -> Any:
     """Pointer to the number that belongs to a lane; trailing axes (the single world) are 0."""
     at = []
     for t, v in zip(tys, vals, strict=True):
-        item, kind = (builder.extract_value(v, lane), t[lane]) if isinstance(t, types.BaseTuple) else (v, t)
+        item, kind = (builder.extract_value(v, lane), t[lane]) if isinstance(t, BaseTuple) else (v, t)
         at.append(context.cast(builder, item, kind, types.intp))
     zero = context.get_constant(types.intp, 0)
     at += [zero] * (arrty.ndim - len(at))
@@ -117,7 +118,7 @@ def _triple(context: Any, builder: Any, arrty: Any, arr: Any, i: Any) -> Any:
 @intrinsic
 def _gather3(typingctx: Any, a: Any, i: Any, lanes: Any) -> Any:
     lane = LaneType(a.dtype, lanes.width)
-    out = types.UniTuple(lane, 3)
+    out = UniTuple(lane, 3)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values = [ir.Constant(lane.llvm, ir.Undefined)] * 3
@@ -135,7 +136,7 @@ def _gather3(typingctx: Any, a: Any, i: Any, lanes: Any) -> Any:
 @intrinsic
 def _scatter3(typingctx: Any, a: Any, i: Any, value: Any, lanes: Any) -> Any:
     lane = LaneType(a.dtype, lanes.width)
-    triple = types.UniTuple(lane, 3)
+    triple = UniTuple(lane, 3)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2])
@@ -152,7 +153,7 @@ def _scatter3(typingctx: Any, a: Any, i: Any, value: Any, lanes: Any) -> Any:
 
 @intrinsic
 def _index_load(typingctx: Any, a: Any, index: Any, lanes: Any) -> Any:
-    out = types.UniTuple(types.intp, lanes.width)
+    out = UniTuple(types.intp, lanes.width)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         at = cgutils.unpack_tuple(builder, args[1])
@@ -168,7 +169,7 @@ def _index_load(typingctx: Any, a: Any, index: Any, lanes: Any) -> Any:
 
 @intrinsic
 def _index_span(typingctx: Any, c: Any, lanes: Any) -> Any:
-    out = types.UniTuple(types.intp, lanes.width)
+    out = UniTuple(types.intp, lanes.width)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         first = context.cast(builder, args[0], sig.args[0], types.intp)
@@ -279,14 +280,14 @@ def _ov_store(a: Any, index: Any, value: Any, lanes: Any) -> Any:
 
 @overload(load3, strict=False, jit_options=INLINE)
 def _ov_load3(a: Any, i: Any, lanes: Any) -> Any:
-    if isinstance(i, types.BaseTuple):
+    if isinstance(i, BaseTuple):
         return lambda a, i, lanes: _gather3(a, i, lanes)
     return lambda a, i, lanes: (load(a, (i, 0), lanes), load(a, (i, 1), lanes), load(a, (i, 2), lanes))
 
 
 @overload(store3, strict=False, jit_options=INLINE)
 def _ov_store3(a: Any, i: Any, value: Any, lanes: Any) -> Any:
-    if isinstance(i, types.BaseTuple):
+    if isinstance(i, BaseTuple):
         return lambda a, i, value, lanes: _scatter3(a, i, value, lanes)
 
     def lane_by_lane(a, i, value, lanes):  # type: ignore[no-untyped-def]
