@@ -26,8 +26,8 @@ LAWS: dict[str, LawShape] = {
     "distance": LawShape(2, 1, 1),  # rest_length
     "membrane": LawShape(3, 2, 4),  # inv_rest_matrix, row by row
     "isometric": LawShape(4, 3, 4),  # cotangent stencil K
-    "dihedral": LawShape(4, 1, 1),  # rest_angle, signed
-    "dihedral_acos": LawShape(4, 1, 1),  # rest_angle, unsigned
+    "dihedral": LawShape(4, 1, 1, "angle"),  # rest_angle, signed
+    "dihedral_acos": LawShape(4, 1, 1, "angle"),  # rest_angle, unsigned
     "attachment": LawShape(1, 3, 0),
 }
 """The laws a model can hold, in the order in which a sweep visits them."""

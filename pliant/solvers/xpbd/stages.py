@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.jit import kernel, prange
+from ...backend.jit import feature, kernel, prange
 from ...backend.lanes import load, load3, store, store3
 from ...laws.vectors import minus, plus
 from ...laws.vectors import times as scaled
@@ -139,6 +139,21 @@ def rows_of(pool: Any, law: Any, t: Any) -> Any:
 
 
 @kernel
+def _run_angles(
+    op: Any, x: Any, out: Any, y: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
+    """Laws of the group "angle"."""
+    if op == DIHEDRAL:
+        project_dihedral(x, out, y, w, r, times, flags, lo, hi, True, order, lanes)
+    else:
+        project_dihedral(x, out, y, w, r, times, flags, lo, hi, False, order, lanes)
+
+
+run_angles = feature("angle", _run_angles)
+
+
+@kernel
 def run_law(
     op: Any, lo: Any, hi: Any, flags: Any, t: Any, p: Any, pool: Any, out: Any, times: Any, order: Any,
     extras: Any, lanes: Any,
@@ -152,12 +167,10 @@ def run_law(
         project_membrane(x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op == ISOMETRIC:
         project_isometric(x, out, y, w, r, times, flags, lo, hi, order, lanes)
-    elif op == DIHEDRAL:
-        project_dihedral(x, out, y, w, r, times, flags, lo, hi, True, order, lanes)
-    elif op == DIHEDRAL_ACOS:
-        project_dihedral(x, out, y, w, r, times, flags, lo, hi, False, order, lanes)
     elif op == ATTACHMENT:
         project_attachment(x, out, y, w, r, times, flags, lo, hi, pool.held[t], order, lanes)
+    elif op <= DIHEDRAL_ACOS:
+        run_angles(extras, op, x, out, y, w, r, times, flags, lo, hi, order, lanes)
 
 
 @kernel
