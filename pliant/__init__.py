@@ -27,8 +27,11 @@ _HOMES = {
     "PBD": "solvers.xpbd.solver",
     "Solver": "solvers.base",
     "Fabric": "materials",
+    "SolidMaterial": "materials",
     "fabrics": "materials",
+    "solids": "materials",
     "TriMesh": "geometry.mesh",
+    "TetMesh": "geometry.tetmesh",
     "Plane": "geometry.colliders",
     "Sphere": "geometry.colliders",
     "Cylinder": "geometry.colliders",
@@ -70,10 +73,11 @@ if TYPE_CHECKING:
     from .geometry.colliders import Box, Capsule, Cylinder, Plane, Sphere
     from .geometry.mesh import TriMesh
     from .geometry.motion import Keyframes, Steady
+    from .geometry.tetmesh import TetMesh
     from .io.meshes import read_mesh
     from .io.recording import Recording
     from .io.scenes import SceneFile, load_scene
-    from .materials import Fabric, fabrics
+    from .materials import Fabric, SolidMaterial, fabrics, solids
     from .model import Model
     from .protocol import Claims, Protocol, Status, StepInfo
     from .scene import Cloth, Scene

@@ -6,9 +6,10 @@ material gives the same continuum for every mesh, solver and time step, as each 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -52,14 +53,10 @@ class Fabric:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for key in NUMBERS:
-            value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-                raise SceneError(f'material "{self.name}": {key} is {value!r}, it must be a number')
-        for key in ("areal_density", "thickness", "youngs_modulus"):
-            _check(self, key, getattr(self, key) > 0, "greater than 0")
-        for key in ("bending_rigidity", "damping_time", "friction"):
-            _check(self, key, getattr(self, key) >= 0, "at least 0")
+        _check_numbers(
+            self, NUMBERS, ("areal_density", "thickness", "youngs_modulus"),
+            ("bending_rigidity", "damping_time", "friction"),
+        )  # fmt: skip
         _check(self, "poisson_ratio", 0 <= self.poisson_ratio < 1, "in [0, 1): a sheet in plane stress")
 
     @property
@@ -69,14 +66,81 @@ class Fabric:
 
     def with_(self, **changes: Any) -> Fabric:
         """A copy with some values changed."""
-        known = {f.name for f in fields(self)}
-        for key in changes:
-            if key not in known:
-                raise SceneError(f'a Fabric has no "{key}"; it has {", ".join(sorted(known))}')
-        return replace(self, **changes)
+        return _changed(self, changes)
 
 
-def _check(material: Fabric, key: str, ok: Any, rule: str) -> None:
+@dataclass(frozen=True)
+class SolidMaterial:
+    """An isotropic elastic solid.
+
+    density             [kg/m^3]
+    youngs_modulus      at small strain [Pa]
+    poisson_ratio       at small strain, in [0, 0.5) [-]; from about 0.49 on nearly incompressible
+    damping_time        tau of stiffness-proportional damping: stress = C (strain + tau d strain/dt) [s]
+    friction            default Coulomb coefficient against colliders [-]
+    source              where the numbers come from
+    """
+
+    name: str = "solid"
+    density: float = 1000.0
+    youngs_modulus: float = 1e6
+    poisson_ratio: float = 0.3
+    damping_time: float = 0.0
+    friction: float = 0.5
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        keys = ("density", "youngs_modulus", "poisson_ratio", "damping_time", "friction")
+        _check_numbers(self, keys, ("density", "youngs_modulus"), ("damping_time", "friction"))
+        rule = "in [0, 0.5): 0.5 would be incompressible, for which take 0.49"
+        _check(self, "poisson_ratio", 0 <= self.poisson_ratio < 0.5, rule)
+
+    @property
+    def shear_modulus(self) -> float:
+        """mu = E/(2 (1 + nu)) [Pa]."""
+        return self.youngs_modulus / (2 * (1 + self.poisson_ratio))
+
+    @property
+    def lame_modulus(self) -> float:
+        """lambda = E nu/((1 + nu) (1 - 2 nu)) [Pa]."""
+        nu = self.poisson_ratio
+        return self.youngs_modulus * nu / ((1 + nu) * (1 - 2 * nu))
+
+    @property
+    def bulk_modulus(self) -> float:
+        """K = lambda + 2 mu/3 [Pa]."""
+        return self.youngs_modulus / (3 * (1 - 2 * self.poisson_ratio))
+
+    def with_(self, **changes: Any) -> SolidMaterial:
+        """A copy with some values changed."""
+        return _changed(self, changes)
+
+
+Material = TypeVar("Material", Fabric, SolidMaterial)
+
+
+def _changed(material: Material, changes: dict[str, Any]) -> Material:
+    known = {f.name for f in fields(material)}
+    for key in changes:
+        if key not in known:
+            raise SceneError(f'a {type(material).__name__} has no "{key}"; it has {", ".join(sorted(known))}')
+    return replace(material, **changes)
+
+
+def _check_numbers(
+    material: Any, keys: Sequence[str], positive: Sequence[str], not_negative: Sequence[str]
+) -> None:
+    for key in keys:
+        value = getattr(material, key)
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise SceneError(f'material "{material.name}": {key} is {value!r}, it must be a number')
+    for key in positive:
+        _check(material, key, getattr(material, key) > 0, "greater than 0")
+    for key in not_negative:
+        _check(material, key, getattr(material, key) >= 0, "at least 0")
+
+
+def _check(material: Any, key: str, ok: Any, rule: str) -> None:
     value = getattr(material, key)
     if not (np.isfinite(value) and ok):
         raise SceneError(f'material "{material.name}": {key} is {value!r}, it must be {rule}')
@@ -137,6 +201,50 @@ fabrics = SimpleNamespace(
         "not measured",
     ),
 )
+
+_PRESET = (
+    "values in use rather than measured: E, nu, density and friction of the presets of ppf-contact-solver "
+    "(materials.toml, 2025), of the order that handbooks give; damping is not measured"
+)
+solids = SimpleNamespace(
+    rubber=SolidMaterial("rubber", 1100.0, 3e6, 0.49, 1e-3, 0.85, f"vulcanised rubber; {_PRESET}"),
+    silicone=SolidMaterial("silicone", 1030.0, 2e6, 0.49, 1e-3, 0.45, f"silicone elastomer, PDMS; {_PRESET}"),
+    foam=SolidMaterial("foam", 45.0, 5e4, 0.30, 2e-3, 0.50, f"flexible polyurethane foam; {_PRESET}"),
+    sponge=SolidMaterial("sponge", 100.0, 3e5, 0.20, 2e-3, 0.50, f"dry cellulose sponge; {_PRESET}"),
+    gelatine=SolidMaterial("gelatine", 1040.0, 1.5e5, 0.49, 1e-3, 0.10, f"ballistic gel; {_PRESET}"),
+)
+
+
+def arap_compliance(material: SolidMaterial, volume: Array) -> Array:
+    """Compliances (E, 2) [J^-1] of the shape and the trace row of ARAP tetrahedra of rest ``volume`` [m^3].
+
+    ``alpha_shape = 1/(2 mu V)``, ``alpha_trace = 1/(lambda V)``, infinite (row absent) for nu = 0.
+    """
+    out = np.full((len(volume), 2), np.inf)
+    out[:, 0] = 1 / (2 * material.shear_modulus * volume)
+    if material.lame_modulus > 0:
+        out[:, 1] = 1 / (material.lame_modulus * volume)
+    return out
+
+
+def neo_hookean_compliance(material: SolidMaterial, volume: Array) -> Array:
+    """Compliances (E, 2) [J^-1] of the hydrostatic and the deviatoric row: ``1/(lambda^ V)``, ``1/(mu V)``.
+
+    ``lambda^ = lambda + mu``: the second row resists changes of volume too, by -mu of lambda at small strain.
+    """
+    mu = material.shear_modulus
+    return 1 / np.stack([(material.lame_modulus + mu) * volume, mu * volume], axis=1)
+
+
+def neo_hookean_rest(material: SolidMaterial) -> float:
+    """``1 + mu/lambda^``: the determinant at which the hydrostatic row would be without force."""
+    mu = material.shear_modulus
+    return 1 + mu / (material.lame_modulus + mu)
+
+
+def volume_compliance(material: SolidMaterial, volume: Array) -> Array:
+    """Compliance (E, 1) [J^-1] of the volume law: ``1/(K V)`` with the bulk modulus K."""
+    return (1 / (material.bulk_modulus * volume))[:, None]
 
 
 def membrane_compliance(material: Fabric, area: Array) -> Array:

@@ -46,21 +46,21 @@ class TriMesh:
 
     def __post_init__(self) -> None:
         where = self.source or self.name
-        vertices = _float_array(self.vertices, 3, where, "vertices")
-        triangles = _id_array(self.triangles, where)
+        vertices = float_rows(self.vertices, 3, where, "vertices")
+        triangles = id_rows(self.triangles, 3, where, "triangles")
         check_triangles(vertices, triangles, where)
         n = len(vertices)
         ids = np.arange(n) if self.file_ids is None else np.asarray(self.file_ids)
         if ids.ndim != 1 or (ids.size and (ids.min() < 0 or ids.max() >= n)):
             raise MeshError(f"{where}: file_ids must be a list of vertex ids from 0 to {n - 1}")
-        uv = None if self.uv is None else _float_array(self.uv, 2, where, "uv")
+        uv = None if self.uv is None else float_rows(self.uv, 2, where, "uv")
         if uv is not None and len(uv) != n:
             raise MeshError(f"{where}: uv has {len(uv)} rows, the mesh has {n} vertices; give one per vertex")
         put = object.__setattr__
-        put(self, "vertices", _frozen(vertices))
-        put(self, "triangles", _frozen(triangles))
-        put(self, "file_ids", _frozen(ids.astype(np.int32)))
-        put(self, "uv", None if uv is None else _frozen(uv))
+        put(self, "vertices", frozen(vertices))
+        put(self, "triangles", frozen(triangles))
+        put(self, "file_ids", frozen(ids.astype(np.int32)))
+        put(self, "uv", None if uv is None else frozen(uv))
 
     @property
     def n_vertices(self) -> int:
@@ -75,7 +75,7 @@ class TriMesh:
     @cached_property
     def edges(self) -> np.ndarray:
         """Every edge once, (E, 2) int32, the smaller id first, rows in lexicographic order."""
-        return _frozen(topology.edges(self.triangles))
+        return frozen(topology.edges(self.triangles))
 
     @cached_property
     def area(self) -> float:
@@ -86,7 +86,7 @@ class TriMesh:
     @cached_property
     def bounds(self) -> np.ndarray:
         """Corners of the bounding box, (2, 3), m: lowest, highest."""
-        return _frozen(np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)]))
+        return frozen(np.stack([self.vertices.min(axis=0), self.vertices.max(axis=0)]))
 
     @cached_property
     def length(self) -> float:
@@ -214,7 +214,8 @@ def _cross_matrix(a: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
 
 
-def _float_array(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
+def float_rows(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
+    """A float64 copy (N, width) of numbers. Raises MeshError that names ``where`` and ``what``."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -224,22 +225,25 @@ def _float_array(values: np.ndarray, width: int, where: str, what: str) -> np.nd
     return array
 
 
-def _id_array(values: np.ndarray, where: str) -> np.ndarray:
+def id_rows(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
+    """An int32 copy (n, width) of vertex ids. Raises MeshError that names ``where`` and ``what``."""
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise MeshError(f"{where}: triangles must be rows of three vertex ids: {error}") from error
+        raise MeshError(f"{where}: {what} must be rows of {width} vertex ids: {error}") from error
     if array.size == 0:
-        return np.zeros((0, 3), dtype=np.int32)
-    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in "iu":
+        return np.zeros((0, width), dtype=np.int32)
+    if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iu":
+        shape = f"({'F' if width == 3 else 'E'}, {width})"
         raise MeshError(
-            f"{where}: triangles has shape {array.shape} of {array.dtype}; it must be (F, 3) of integers"
+            f"{where}: {what} has shape {array.shape} of {array.dtype}; it must be {shape} of integers"
         )
     if array.max() > np.iinfo(np.int32).max or array.min() < np.iinfo(np.int32).min:
-        raise MeshError(f"{where}: triangles holds vertex id {array.max()}; ids must fit in 32 bits")
-    return array.astype(np.int32)
+        raise MeshError(f"{where}: {what} holds vertex id {array.max()}; ids must fit in 32 bits")
+    return np.array(array, dtype=np.int32)
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same array, read-only from now on."""
     array.setflags(write=False)
     return array

@@ -1,11 +1,20 @@
-"""Meshes made in memory: flat ones lie in z = 0 with normal +z, all are centred at the origin."""
+"""Meshes made in memory: flat ones lie in z = 0 with normal +z, all are centred at the origin.
+
+Solid ones are in :mod:`pliant.geometry.solid_shapes`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pliant.errors import MeshError
+from pliant.geometry.icosahedron import icosahedron
 from pliant.geometry.mesh import TriMesh
+from pliant.geometry.solid_shapes import ball, bar
+
+__all__ = [
+    "PATTERNS", "annulus", "ball", "bar", "disc", "equilateral", "grid", "sphere", "tube", "unstructured",
+]  # fmt: skip
 
 PATTERNS = ("right", "left", "alternating", "cross")
 
@@ -135,21 +144,7 @@ def sphere(radius: float, subdivisions: int = 3) -> TriMesh:
     _counts(subdivisions=(subdivisions, 0))
     if subdivisions > 9:
         raise MeshError(f"subdivisions is {subdivisions}; 9 already gives 2.6 million vertices")
-    g = 0.5 * (1.0 + np.sqrt(5.0))
-    x = np.array([[0.0, s, t * g] for s in (-1.0, 1.0) for t in (-1.0, 1.0)])
-    x = np.concatenate([x, np.roll(x, 1, axis=1), np.roll(x, 2, axis=1)])
-    near = ((x[:, None] - x[None]) ** 2).sum(axis=2).round(9) == 4.0
-    faces = [
-        (a, b, c)
-        for a in range(12)
-        for b in range(a + 1, 12)
-        for c in range(b + 1, 12)
-        if near[a, b] and near[b, c] and near[c, a]
-    ]
-    tri = np.array(faces)
-    inward = np.linalg.det(x[tri]) < 0.0
-    tri[inward] = tri[inward][:, [0, 2, 1]]
-    x /= np.linalg.norm(x[0])
+    x, tri = icosahedron()
     for _ in range(subdivisions):
         x, tri = _quartered(x, tri)
     return TriMesh(radius * x, tri.astype(np.int32), name="sphere")

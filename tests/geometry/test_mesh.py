@@ -51,7 +51,7 @@ def test_measures_of_a_square() -> None:
         (SQUARE[:, :2], TWO, r"vertices has shape \(4, 2\)"),
         (SQUARE, TWO.astype(float), r"\(F, 3\) of integers"),
         (SQUARE, [[0, 1, 2, 3]], r"\(F, 3\) of integers"),
-        (SQUARE, [[0, 1, 2], [0, 1]], "rows of three vertex ids"),
+        (SQUARE, [[0, 1, 2], [0, 1]], "rows of 3 vertex ids"),
         (SQUARE * [1, np.nan, 1], TWO, "vertex 0 is at"),
         (SQUARE, [[0, 1, 4]], r"triangle 0 refers to vertices \[0, 1, 4\], the mesh has 4"),
         (SQUARE, [[0, 1, 2], [0, -1, 2]], "triangle 1 refers"),
