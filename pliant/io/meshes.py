@@ -1,7 +1,8 @@
-"""Clean triangle meshes from OBJ, PLY and STL files, with the map from the file's vertices to ours.
+"""Clean meshes from files, with the map from the file's vertices to ours.
 
-Three steps: read the file into a :class:`_RawMesh`, refuse what is not clean, hand over a ``TriMesh``.
-Mending a mesh instead of refusing it belongs between the first two.
+Bodies of tetrahedra are read by :mod:`pliant.io.tets`. A triangle mesh takes three steps: read the file into
+a :class:`_RawMesh`, refuse what is not clean, hand over a ``TriMesh``. Mending a mesh instead of refusing it
+belongs between the first two.
 
 OBJ has a reader here: it must keep every ``v`` in file order whatever ``vt`` says, take relative indices, and
 name the line of a mistake. PLY and STL are parsed by trimesh (extra ``mesh``), without its processing.
@@ -20,6 +21,9 @@ import numpy as np
 from pliant.errors import MeshError, MissingExtraError
 from pliant.geometry import topology
 from pliant.geometry.mesh import TriMesh, degenerate_triangles
+from pliant.geometry.tetmesh import TetMesh
+from pliant.io.tets import FORMATS as TET_FORMATS
+from pliant.io.tets import read_tets
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "dm": 0.1, "in": 0.0254, "ft": 0.3048}
 """Metres in one unit of the file."""
@@ -36,16 +40,20 @@ class _RawMesh:
     triangle_place: Callable[[int], str]
 
 
-def read_mesh(path: str | Path, unit: str = "m") -> TriMesh:
-    """Read a clean triangle mesh; coordinates are multiplied into metres.
+def read_mesh(path: str | Path, unit: str = "m") -> TriMesh | TetMesh:
+    """Read a clean mesh of triangles or tetrahedra; coordinates are multiplied into metres.
 
     Parameters
     ----------
-    path : a ``.obj``, ``.ply`` or ``.stl`` file; quads are cut in two, larger polygons are refused
+    path : a ``.obj``, ``.ply`` or ``.stl`` file for a surface (quads are cut in two, larger polygons are
+        refused), a ``.msh``, ``.vtk``, ``.vtu`` or ``.mesh`` file for a body of tetrahedra
     unit : what one unit in the file means: "m", "cm", "mm", "dm", "in" or "ft"
 
     Returns
     -------
+    TetMesh
+        Of the tetrahedra in the file; ``file_ids`` is the place of each point, -1 for points that no
+        tetrahedron uses. Surface triangles in the file are not needed and left out.
     TriMesh
         With ``file_ids``: OBJ and PLY vertices keep the file's order, so it is the identity (an OBJ vertex is
         never split by ``vt`` or ``vn``); STL corners at exactly one position become one vertex, and
@@ -56,22 +64,25 @@ def read_mesh(path: str | Path, unit: str = "m") -> TriMesh:
     MeshError
         No such file, another format, a file that cannot be parsed, no faces, a coordinate that is not finite,
         ids out of range, vertices that no face uses or that share one position, polygons with more than four
-        corners, faces without area, edges with more than two triangles. The message names the file, the place
-        in it and the cure.
+        corners, faces without area, edges with more than two triangles; no tetrahedra, cells that are no
+        linear tetrahedra, what :class:`TetMesh` refuses. The message names the file, the place in it and the
+        cure.
     MissingExtraError
-        PLY and STL without the extra ``mesh``.
+        Any but OBJ without the extra ``mesh``.
     """
     file = Path(path)
     if unit not in UNITS:
         raise MeshError(f"{file}: unit {unit!r} is unknown; choose one of {', '.join(UNITS)}")
     reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        raise MeshError(
-            f"{file}: files ending in {file.suffix!r} are not read; use one of {', '.join(_READERS)}"
-        )
+    tets = file.suffix.lower() in TET_FORMATS
+    if reader is None and not tets:
+        known = ", ".join([*_READERS, *TET_FORMATS])
+        raise MeshError(f"{file}: files ending in {file.suffix!r} are not read; use one of {known}")
     if not file.is_file():
         raise MeshError(f"{file}: {'not a file' if file.exists() else 'no such file'}; check the path")
     try:
+        if reader is None:
+            return read_tets(file, UNITS[unit])
         raw = reader(file)
     except OSError as error:
         raise MeshError(f"{file}: cannot be read: {error.strerror}") from error

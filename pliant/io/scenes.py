@@ -229,7 +229,10 @@ def _mesh(table: Table) -> TriMesh:
     if "mesh" in table:
         name, unit = table.text("mesh"), table.text("unit", "m", tuple(UNITS))
         with table.at("mesh"):
-            return read_mesh(table.file.parent / name, unit)
+            mesh = read_mesh(table.file.parent / name, unit)
+        if not isinstance(mesh, TriMesh):
+            table.fail("mesh", f'"{name}" holds a body of tetrahedra; a cloth needs a surface')
+        return mesh
     if "unit" in table:
         table.fail("unit", "belongs to a mesh; shapes are in metres")
     shape = table.table("shape")

@@ -52,7 +52,6 @@ HOSTILE = {
     "trimesh/emptyIO/obj_wireframe.obj": r"no faces \(8 vertices\)",
     "mujoco/bag.obj": "has 3 triangles .*48 such edges",
     "garmentcode/shirt_mean_specification.json": r"'\.json' are not read; use one of \.obj, \.ply, \.stl",
-    "libuipc/cube.msh": r"'\.msh' are not read",
 }
 
 
