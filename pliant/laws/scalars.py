@@ -40,6 +40,16 @@ def reciprocal(x: Any) -> Any:
 
 
 @law
+def spacing(x: Any) -> Any:
+    """Distance from 1 to the next number in the precision of x, whatever the value of x (NaN for NaN).
+
+    ``|3 (4/3 - 1) - 1|`` is the rounding error of 4/3, three times.
+    """
+    third = (x * 0.0 + 4.0) / 3.0 - 1.0
+    return absolute(3.0 * third - 1.0)
+
+
+@law
 def arctan2(y: Any, x: Any) -> Any:
     """Angle of the point (x, y) in (-pi, pi], 0 at the origin; error below 4 ulp of the result's octave."""
     ax = absolute(x)

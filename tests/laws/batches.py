@@ -18,11 +18,11 @@ from pliant.laws.bending import dihedral, dihedral_acos, isometric
 from pliant.laws.distance import distance
 from pliant.laws.membrane import arap_triangle
 from pliant.laws.vectors import minus, mix, opposite_sum, times
-from tests.laws import sheet_laws
+from tests.laws import sheet_laws, solid_laws
 
 Array = np.ndarray
 
-SHAPES = LAWS | sheet_laws.SHAPES
+SHAPES = LAWS | sheet_laws.SHAPES | solid_laws.SHAPES
 INTERNAL = tuple(law for law in SHAPES if law != "attachment")
 """Laws that join particles with each other, hence know no place and no direction."""
 KINDS = {law: kind for kind, law in enumerate(LAWS)}
@@ -122,6 +122,8 @@ def evaluate(
     g = np.full((len(lanes_x), rows, corners, 3, width), np.nan, dtype)
     if law in sheet_laws.SHAPES:
         sheet_laws.evaluate_sheets(sheet_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
+    elif law in solid_laws.SHAPES:
+        solid_laws.evaluate_solids(solid_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
     else:
         evaluate_items(KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
     return out_of_lanes(value, n), out_of_lanes(g, n)
@@ -147,6 +149,8 @@ def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
     """Parameters (n, p) of all kinds of rest shapes."""
     if law in sheet_laws.SHAPES:
         return sheet_laws.random_params(law, rng, n)
+    if law in solid_laws.SHAPES:
+        return solid_laws.random_params(law, rng, n)
     if law == "distance":
         return rng.uniform(0.5, 1.5, (n, 1))
     if law in ("dihedral", "dihedral_acos"):
@@ -163,6 +167,8 @@ def far_from_singular(law: str, x: Array, p: Array, room: float) -> Array:
     """Mask (n,) of configurations whose constraint is smooth within about ``room``."""
     if law in sheet_laws.SHAPES:
         return sheet_laws.far_from_singular(law, x, p, room)
+    if law in solid_laws.SHAPES:
+        return solid_laws.far_from_singular(law, x, p, room)
     if law == "distance":
         return np.linalg.norm(x[:, 0] - x[:, 1], axis=1) > room
     if law == "membrane":

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pliant.backend.jit import kernel
 from pliant.backend.lanes import Lanes, load, store
-from pliant.laws.scalars import ATAN, PI, TAN_PI_8, arccos, arctan2, reciprocal, wrapped
+from pliant.laws.scalars import ATAN, PI, TAN_PI_8, arccos, arctan2, reciprocal, spacing, wrapped
 
 Array = np.ndarray
 
@@ -24,22 +24,23 @@ PRECISIONS = ["float64", "float32"]
 
 @kernel
 def functions(y: Any, x: Any, out: Any, lanes: Any) -> None:
-    """out (M, 4, L): arctan2(y, x), arccos(x), wrapped(x), reciprocal(x)."""
+    """out (M, 5, L): arctan2(y, x), arccos(x), wrapped(x), reciprocal(x), spacing(x)."""
     for n in range(x.shape[0]):
         a, b = load(y, (n,), lanes), load(x, (n,), lanes)
         store(out, (n, 0), arctan2(a, b), lanes)
         store(out, (n, 1), arccos(b), lanes)
         store(out, (n, 2), wrapped(b), lanes)
         store(out, (n, 3), reciprocal(b), lanes)
+        store(out, (n, 4), spacing(b), lanes)
 
 
 def in_lanes(dtype: Any, x: Array, y: Array | None = None) -> Array:
-    """All four functions (4, n) of points (n,); the points are rounded to the precision first."""
+    """All five functions (5, n) of points (n,); the points are rounded to the precision first."""
     n, spare = len(x), -len(x) % WIDTH
     x, y = (np.pad(np.asarray(a, dtype), (0, spare)).reshape(-1, WIDTH) for a in (x, x if y is None else y))
-    out = np.full((len(x), 4, WIDTH), np.nan, dtype)
+    out = np.full((len(x), 5, WIDTH), np.nan, dtype)
     functions(y, x, out, Lanes(WIDTH))
-    return np.moveaxis(out, 1, 0).reshape(4, -1)[:, :n]
+    return np.moveaxis(out, 1, 0).reshape(5, -1)[:, :n]
 
 
 def ulps(result: Array, exact: Array) -> float:
@@ -131,11 +132,17 @@ def test_the_reciprocal_is_nought_where_there_is_none(dtype: str) -> None:
     np.testing.assert_array_equal(in_lanes(dtype, x)[3], expected)
 
 
+@pytest.mark.parametrize("dtype", PRECISIONS)
+def test_the_spacing_of_numbers_is_that_of_the_precision(dtype: str) -> None:
+    x = np.array([0.0, 1.0, -7.3, 1e30, 1e-30])
+    np.testing.assert_array_equal(in_lanes(dtype, x)[4], np.full(5, np.finfo(dtype).eps, dtype))
+
+
 @settings(deadline=None)
 @given(st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
 def test_plain_numbers_take_the_same_way(y: float, x: float) -> None:
     lane = in_lanes("float64", np.array([x]), np.array([y]))[:, 0]
-    plain = [arctan2(y, x), arccos(x), wrapped(x), reciprocal(x)]
+    plain = [arctan2(y, x), arccos(x), wrapped(x), reciprocal(x), spacing(x)]
     assert np.array(plain).tobytes() == lane.tobytes()
 
 
