@@ -8,6 +8,7 @@ from pliant.cli import ERROR, OK
 
 EXPERIMENTS = {
     "textile": "strips, the heavy elastica and the catenary against closed forms (some minutes)",
+    "beams": "a strip as a beam: tip loads from small to large, the first bending frequency (a minute)",
     "conformance": "the rules that every solver must keep, for XPBD (some minutes)",
 }
 
@@ -18,6 +19,11 @@ def run(args: argparse.Namespace) -> int:
         from pliant.lab import textile
 
         textile.main()
+        return OK
+    if args.experiment == "beams":
+        from pliant.lab import beams
+
+        beams.main()
         return OK
     from pliant.lab.conformance import check_solver
     from pliant.solvers.xpbd.solver import XPBD

@@ -62,7 +62,7 @@ def _ends(x: Array) -> tuple[Array, Array]:
     return np.flatnonzero(x[:, 0] < low + slack), np.flatnonzero(x[:, 0] > high - slack)
 
 
-def _edge_load(x: Array, ids: Array, force: Array) -> Array:
+def edge_load(x: Array, ids: Array, force: Array) -> Array:
     """A force [N] spread over vertices along y by the length that each stands for: (n, 3)."""
     y = x[ids, 1]
     order = np.argsort(y)
@@ -98,7 +98,7 @@ def tensile_strip(
         scene.add_cloth(mesh, fabric, pins=left)
         sim = Simulation(scene, XPBD(substeps=substeps), dt=dt)
         load = np.zeros_like(x)
-        load[right] = _edge_load(x, right, np.array([force, 0.0, 0.0]))
+        load[right] = edge_load(x, right, np.array([force, 0.0, 0.0]))
         sim.control.set_force(load)
         rest = relax(sim, tolerance=1e-7)
         y = sim.x[0]
@@ -129,7 +129,7 @@ def hanging_strip(
     sim = Simulation(scene, XPBD(substeps=substeps), dt=dt, worlds=max(2, len(end_masses)))
     load = np.zeros((sim.model.n_worlds, *mesh.vertices.shape))
     for w, m in enumerate(end_masses):
-        load[w, right] = _edge_load(mesh.vertices, right, np.array([0, 0, -m * G]))
+        load[w, right] = edge_load(mesh.vertices, right, np.array([0, 0, -m * G]))
     sim.control.set_force(load)
     rest = relax(sim, tolerance=1e-7)
     start = sim.model.x_rest
@@ -169,7 +169,7 @@ def heavy_elastica(
     )
     scene = Scene(gravity=(0, 0, -G))
     scene.add_cloth(mesh, fabric, pins=pins, bending=bending)
-    model = _ribbed(scene.build(max(2, len(loads))), bending)
+    model = ribbed(scene.build(max(2, len(loads))), bending)
     sim = Simulation.of_model(scene, model, XPBD(substeps=substeps), dt=dt)
     sim.set(bending_scale=np.resize(1 / np.asarray(loads, float), model.n_worlds))
     rest = relax(sim, tolerance=2e-5)
@@ -265,7 +265,7 @@ def _refined(z: Array, n: int) -> Array:
     return np.array([np.interp(new, old, column) for column in rows.T]).T
 
 
-def _ribbed(model: Model, law: str) -> Model:
+def ribbed(model: Model, law: str) -> Model:
     """The model with every hinge rigid whose edge does not run across the strip."""
     block = model.blocks[law]
     across = np.ptp(model.x_rest[block.ids[:, :2], 0], axis=1) < 1e-9 * np.ptp(model.x_rest[:, 0])
