@@ -14,7 +14,7 @@ from pliant.viewer.colours import BACKGROUND, linear
 from pliant.viewer.framing import Framing, backdrops
 from pliant.viewer.surfaces import along
 
-__all__ = ["Ground", "Plane", "find_planes", "look", "spread"]
+__all__ = ["Ground", "Plane", "find_planes", "look"]
 
 _FADE = (1.8, 5.0)
 _REFERENCE_FADE = (1.1, 2.6)
@@ -40,6 +40,10 @@ class Plane:
     @property
     def normal(self) -> np.ndarray:
         return np.cross(self.u, self.v)
+
+    def numbers(self, position: np.ndarray) -> np.ndarray:
+        """The sixteen numbers that :func:`pliant.viewer.kernels.plane_depth` takes, for rays from a point."""
+        return np.concatenate([position - self.origin, self.normal, self.u, self.v, self.low, self.high])
 
     def depth(self, position: np.ndarray, rays: np.ndarray) -> np.ndarray:
         """Multiple of each ray (n, 3) at which it meets the rectangle; infinite where it does not."""
@@ -120,30 +124,6 @@ def look(planes: list[Plane], grid: float, position: np.ndarray, rays: np.ndarra
         ground.point[seen] = point[seen]
         ground.normal[seen] = plane.normal * (1.0 if (position - plane.origin) @ plane.normal > 0 else -1.0)
     return ground
-
-
-def spread(light: np.ndarray, rows: np.ndarray, columns: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Light known at some rows and columns of a picture, bilinear between them: (height * width, 3)."""
-    table = light.reshape(len(rows), len(columns), 3)
-    lower, part = _between(rows, height)
-    table = (
-        table[lower] * (1 - part)[:, None, None]
-        + table[np.minimum(lower + 1, len(rows) - 1)] * part[:, None, None]
-    )
-    lower, part = _between(columns, width)
-    right = np.minimum(lower + 1, len(columns) - 1)
-    return (table[:, lower] * (1 - part)[None, :, None] + table[:, right] * part[None, :, None]).reshape(
-        -1, 3
-    )
-
-
-def _between(known: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """For 0 … n-1: the last known place at or before, and the share of the way to the next."""
-    place = np.arange(n)
-    lower = np.searchsorted(known, place, side="right") - 1
-    upper = np.minimum(lower + 1, len(known) - 1)
-    gap = np.maximum(known[upper] - known[lower], 1)
-    return lower, np.where(upper > lower, (place - known[lower]) / gap, 0.0)
 
 
 def _lines(points: np.ndarray, plane: Plane, grid: float, width: int) -> np.ndarray:

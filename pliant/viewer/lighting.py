@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant.viewer.framing import axes
-from pliant.viewer.raster import rasterise
+from pliant.viewer.parts import in_parts
+from pliant.viewer.raster_kernels import depth_pictures
+from pliant.viewer.shade_kernels import light_up
 
 __all__ = ["Light", "irradiance", "lights"]
 
@@ -73,45 +75,21 @@ def irradiance(
         corners: (F, 3, 3) of everything that casts shadows.
         sources: of :func:`lights`.
     """
-    # Columns, and no matrix products: these are too small for the threads that a BLAS would start.
-    place = [np.ascontiguousarray(points[:, k], dtype=np.float32) for k in range(3)]
-    slope = [np.ascontiguousarray(normals[:, k], dtype=np.float32) for k in range(3)]
-    shapes = [np.ascontiguousarray(corners[:, :, k].T) for k in range(3)]
-    total = np.empty((len(points), 3), dtype=np.float32)
-    total[:] = (_GROUND_SHARE * (0.5 - 0.5 * normals[:, 2:])) * _GROUND_COLOUR + _LEAST
-    for light in sources:
-        cosine = _along(slope, light.way)
-        np.maximum(cosine, 0, out=cosine)
-        if len(corners):
-            cosine *= _visible(place, slope, shapes, light)
-        total += cosine[:, None] * light.power.astype(np.float32)
-    return total.astype(np.float64)
-
-
-def _visible(
-    place: list[np.ndarray], slope: list[np.ndarray], shapes: list[np.ndarray], light: Light
-) -> np.ndarray:
-    """Which points the light reaches: (n,) bool, from the nearest pixel of its depth picture."""
-    u, v, w = axes(light.way)
-    n = light.pixels
-    scale = 0.5 * n / _REACH
-    across, along = _along(shapes, u) * scale + n / 2, _along(shapes, v) * scale + n / 2
-    depth = rasterise(
-        np.stack([across, along, np.ones(across.shape)], axis=1), _FAR - _along(shapes, w), n, n
-    )[1]
-    # A border that shadows nothing: what lies outside the picture is lit.
-    nearest = np.pad(depth, 1, constant_values=np.inf)
-    # Step off the surface by a pixel and a half, sideways where light grazes it: no surface shades itself.
-    step = np.float32(1.5 / scale)
-    lifted = [x + step * n_k for x, n_k in zip(place, slope, strict=True)]
-    column, row = (
-        np.clip(_along(lifted, axis) * np.float32(scale) + np.float32(n / 2 + 1), 0, n + 1).astype(np.int32)
-        for axis in (u, v)
-    )
-    return np.float32(_FAR - 0.5 / scale) - _along(lifted, w) <= nearest.ravel()[row * (n + 2) + column]
-
-
-def _along(columns: list[np.ndarray], way: np.ndarray) -> np.ndarray:
-    """Dot product of the vectors with components ``columns`` and ``way``, in the precision of the columns."""
-    a, b, c = (columns[0].dtype.type(k) for k in way)
-    return columns[0] * a + columns[1] * b + columns[2] * c
+    place, slope = (np.ascontiguousarray(a.T, dtype=np.float32) for a in (points, normals))
+    corners = np.ascontiguousarray(corners, dtype=np.float64)
+    total = np.empty((3, len(points)), dtype=np.float32)
+    total[:] = (_GROUND_SHARE * (0.5 - 0.5 * slope[2])) * _GROUND_COLOUR[:, None] + _LEAST
+    for pixels in sorted({light.pixels for light in sources}):
+        some = [light for light in sources if light.pixels == pixels]
+        frames = np.array([axes(light.way) for light in some])
+        power = np.array([light.power for light in some], dtype=np.float32)
+        scale = 0.5 * pixels / _REACH
+        # A border that shadows nothing: what lies outside the picture is lit.
+        near = np.full((len(some), pixels + 2, pixels + 2), np.inf, dtype=np.float32)
+        # Step off the surface by a pixel and a half, sideways where light grazes it.
+        lifted = place + np.float32(1.5 / scale) * slope
+        a, b, side = np.float32(scale), np.float32(_FAR - 0.5 / scale), np.int32(pixels + 2)
+        flat, turns = near.reshape(len(some), -1), frames.astype(np.float32)
+        in_parts(len(some), 1, depth_pictures, corners, frames, scale, _FAR, np.empty((0, 0), np.int32), near)
+        in_parts(len(points), 1 << 15, light_up, lifted, slope, turns, power, flat, side, a, b, total)
+    return total.T

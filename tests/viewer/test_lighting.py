@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.viewer.lighting import irradiance, lights
+from pliant.viewer.shade_kernels import light_up
 
 VIEW = np.array([0.4, -0.75, 0.5])
 UP = np.array([[0.0, 0.0, 1.0]])
@@ -49,6 +50,28 @@ def test_a_roof_takes_the_light_and_its_edge_a_part():
     assert light[0] < 0.45
     assert light[0] < light[1] < light[2] - 0.05
     assert light[2] == pytest.approx(irradiance(np.zeros((1, 3)), UP, NOTHING, sources).mean(), abs=1e-5)
+
+
+def test_light_is_the_same_as_its_slow_twin():
+    """The compiled loop against one point and one light at a time, with depth pictures of random numbers."""
+    rng = np.random.default_rng(4)
+    n, side = 5000, 34  # more than one chunk of points
+    place, slope = (rng.normal(size=(3, n)).astype(np.float32) for _ in range(2))
+    turns = np.linalg.qr(rng.normal(size=(3, 3, 3)))[0].astype(np.float32)
+    power = rng.uniform(0.1, 1, size=(3, 3)).astype(np.float32)
+    near = np.full((3, side, side), np.inf, np.float32)
+    near[:, 1:-1, 1:-1] = rng.uniform(6, 10, size=(3, side - 2, side - 2))
+    scale, far = np.float32(10), np.float32(8)
+    total = np.zeros((3, n), np.float32)
+    light_up(0, n, place, slope, turns, power, near.reshape(3, -1), np.int32(side), scale, far, total)
+    expected = np.zeros((3, n))
+    for light, (u, v, w) in enumerate(turns.astype(float)):
+        column, row = (np.clip(10 * (way @ place) + side / 2, 0, side - 1) for way in (u, v))
+        seen = 8 - w @ place <= near[light, row.astype(int), column.astype(int)]
+        expected += power[light][:, None] * np.maximum(w @ slope, 0) * seen
+    off = np.abs(total - expected).max(axis=0) > 1e-5
+    assert off.mean() < 2e-3  # a point on the border of two pixels may fall to either side
+    assert (expected > 0).mean() > 0.5
 
 
 def test_the_key_light_comes_over_the_left_shoulder():
