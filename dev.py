@@ -35,8 +35,8 @@ STAMP = VENV / "pliant-setup.json"  # what is installed; absent until an install
 UNFINISHED = VENV / "pliant-setup-unfinished"  # present while .venv is being changed
 LOG = VENV / "pliant-setup.log"
 
-USE = ("cli", "mesh", "render")
-DEVELOP = ("cli", "dev", "mesh", "render")
+USE = ("cli", "mesh", "render", "video")
+DEVELOP = ("cli", "dev", "mesh", "render", "video")
 PASSED_ON = ("demo", "run", "lab", "bench", "info")  # commands of `pliant` itself
 EXTRAS = dict(dict.fromkeys(PASSED_ON, USE), test=DEVELOP, lint=DEVELOP)
 GRACE = 20.0  # seconds that a child has to end after Ctrl-C before it is made to

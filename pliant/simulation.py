@@ -128,10 +128,10 @@ class Simulation:
     ) -> StepInfo:
         """Run for a time [s] or a number of steps.
 
-        record   path or paths; the suffix picks the recorder (.html, .png, .npz). They are written at the
-                 end, with the frames made so far also after an error or Ctrl-C, which ends the run after the
-                 step at hand (at once if pressed twice; the step then has not happened). One that cannot be
-                 written does not keep the others from it
+        record   path or paths; the suffix picks the recorder (.html, .png, .mp4, .npz). They are written at
+                 the end, with the frames made so far also after an error or Ctrl-C, which ends the run after
+                 the step at hand (at once if pressed twice; the step then has not happened). One that cannot
+                 be written does not keep the others from it. Ctrl-C while a film is made gives the film up
         world    the world that is recorded; every: one frame per so many steps
         before   called with this simulation before each step: move pins, set forces
         Returns the StepInfo of the last step, with the full report. Raises KeyboardInterrupt after the
@@ -159,7 +159,7 @@ class Simulation:
             finally:
                 if recording is not None:
                     recording.meta["report"] = self.info.to_dict() if self.info else {}
-                    viewer.write_all(recording, paths, say=notice if progress else None)
+                    viewer.write_all(recording, paths, notice if progress else None, interrupt.at_once())
         assert self.info is not None
         return self.info
 

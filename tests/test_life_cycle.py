@@ -371,9 +371,9 @@ def test_ctrl_c_while_the_recording_is_written_comes_after_it(
 
     write = viewer.write
 
-    def interrupted(recording: pl.Recording, path: object) -> Path:
+    def interrupted(recording: pl.Recording, path: Path, progress: bool) -> Path:
         interrupt(1)
-        return write(recording, path)  # type: ignore[arg-type]
+        return write(recording, path, progress)
 
     monkeypatch.setattr(viewer, "write", interrupted)
     with pytest.raises(KeyboardInterrupt):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +111,29 @@ def test_one_recording_that_cannot_be_written_does_not_keep_the_others_from_it(t
         simulation().run(steps=2, record=paths, progress=False)
     assert len(pl.Recording.load_npz(paths[1])) == 3
     assert paths[3].exists()
+
+
+def test_ctrl_c_gives_a_film_up_and_keeps_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("av", reason="a film needs PyAV")
+    from pliant.viewer import video
+
+    made = []
+
+    def pictures(*arguments: object) -> Iterator[np.ndarray]:
+        for k in range(3):
+            made.append(k)
+            if k == 1:
+                signal.raise_signal(signal.SIGINT)
+            yield np.zeros((720, 1280, 3), np.uint8)
+
+    monkeypatch.setattr(video, "_pictures", pictures)
+    (tmp_path / "b.mp4").write_bytes(b"old")
+    with pytest.raises(KeyboardInterrupt):
+        simulation().run(steps=2, record=[tmp_path / "b.mp4", tmp_path / "a.npz"], progress=False)
+    assert made == [0, 1]
+    assert len(pl.Recording.load_npz(tmp_path / "a.npz")) == 3
+    assert {p.name: p.stat().st_size for p in tmp_path.iterdir()}["b.mp4"] == 3
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_seconds_are_rounded_to_steps() -> None:

@@ -15,6 +15,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.asked = False
+        self.patient = True
 
     def raise_if_asked(self) -> None:
         """Raise the KeyboardInterrupt that was held back."""
@@ -24,12 +25,22 @@ class Interrupt:
 
     def press(self, number: int, frame: FrameType | None) -> None:
         """The first time make a note and say so, then act at once."""
-        if self.asked:
+        if self.asked or not self.patient:
             raise KeyboardInterrupt
         self.asked = True
         if not os.environ.get("PLIANT_QUIET"):
             # not through sys.stderr: this may run in the middle of one of its writes
             os.write(2, b"\npliant: stopping after this step (Ctrl-C once more: at once)\n")
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Within, Ctrl-C acts at once: for what takes long and may be given up at any point."""
+        self.raise_if_asked()
+        self.patient = False
+        try:
+            yield
+        finally:
+            self.patient = True
 
 
 @contextmanager

@@ -102,8 +102,9 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
         "--out",
         metavar="FILE",
         action="append",
-        help="what to write: .html (a page to turn and play), .png (a contact sheet), .npz (the data), .json "
-        "(the report); may be given several times (default: the file's output, else SCENE.html and .png)",
+        help="what to write: .html (a page to turn and play), .png (a contact sheet), .mp4 (a film), .npz "
+        "(the data), .json (the report); may be given several times (default: the file's output, else "
+        "SCENE.html and .png)",
     )
     run.add_argument(
         "--seconds", type=_positive, metavar="S", help="time to simulate, from the snapshot on [s]"

@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.backend.notice import notice
 from pliant.cli import INTERRUPTED, NOT_FINITE, OK, complain
-from pliant.cli.outputs import checked, default_outputs, frames_apart
+from pliant.cli.outputs import checked, default_outputs, frames_apart, written_since
 from pliant.cli.report import Sampler, crossings_text, failed_worlds, json_text, run_report, write_json
 from pliant.diagnostics.drape import drape_coefficient, shadow_area
 from pliant.errors import PliantError
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         raise PliantError(f"cannot make {folder}: {error.strerror}; choose another --out") from error
     report_file = folder / "report.json"
     recordings, _ = checked([*default_outputs(folder / "drape"), report_file])
-    began = time.perf_counter()
+    began, started = time.perf_counter(), time.time()
     scene = make_scene(size.edge)
     sim = Simulation(scene, XPBD(substeps=size.substeps))
     set_up = time.perf_counter() - began
@@ -111,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
             title=TITLE,
         )
     except KeyboardInterrupt:
-        made = ", ".join(map(str, recordings))
-        return complain(f"interrupted at {sim.time:.2f} s; what was made so far is in {made}", INTERRUPTED)
+        made = written_since(recordings, started)
+        return complain(f"interrupted at {sim.time:.2f} s{made}", INTERRUPTED)
     outputs = [*recordings, report_file]
     report = {
         "what": TITLE,

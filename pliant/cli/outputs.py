@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pliant import viewer
 from pliant.backend.notice import notice
-from pliant.errors import MissingExtraError, PliantError
+from pliant.errors import PliantError
 
 
 def pictures() -> bool:
@@ -32,8 +32,6 @@ def checked(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     recordings = [path for path in paths if path not in reports]
     for path in recordings:
         viewer.check(path)
-        if path.suffix.lower() == ".png" and not pictures():
-            raise MissingExtraError("A contact sheet (.png)", "pillow", "render")
     for path in paths:
         can_write(path)
     return recordings, reports
@@ -46,6 +44,12 @@ def can_write(path: Path) -> None:
         raise PliantError(f"cannot write {path}: there is no folder {folder}; make it first")
     if path.is_dir() or not os.access(folder, os.W_OK):
         raise PliantError(f"cannot write {path}; choose another place")
+
+
+def written_since(paths: Sequence[Path], began: float) -> str:
+    """Those of ``paths`` that were written after a time (of ``time.time``), in words."""
+    made = [str(path) for path in paths if path.exists() and path.stat().st_mtime >= began]
+    return f"; what was made so far is in {', '.join(made)}" if made else ""
 
 
 def frames_apart(dt: float, wanted: float = 1 / 30) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from pliant.backend.notice import notice
 from pliant.backend.threads import set_threads
 from pliant.cli import INTERRUPTED, NOT_FINITE, OK, complain
-from pliant.cli.outputs import can_write, checked, default_outputs, frames_apart
+from pliant.cli.outputs import can_write, checked, default_outputs, frames_apart, written_since
 from pliant.cli.report import Sampler, crossings_text, failed_worlds, json_text, run_report, write_json
 from pliant.errors import PliantError
 from pliant.io.scenes import SceneFile, load_scene
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         can_write(Path(args.save))
     if args.threads:
         set_threads(args.threads)
-    began = time.perf_counter()
+    began, started = time.perf_counter(), time.time()
     sim = Simulation(file.scene, file.solver, file.dt, args.worlds or file.worlds, args.dtype or file.dtype)
     if not 0 <= args.world < sim.model.n_worlds:
         raise PliantError(f"--world {args.world}: there are worlds 0 to {sim.model.n_worlds - 1}")
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
             title=file.title,
         )
     except KeyboardInterrupt:
-        made = f"; what was made so far is in {', '.join(map(str, recordings))}" if recordings else ""
+        made = written_since(recordings, started)
         return complain(f"interrupted at t = {sim.time:.4g} s{made}", INTERRUPTED)
     if args.save:
         sim.save(args.save)

@@ -21,7 +21,7 @@ import numpy as np
 
 from pliant.errors import PliantError
 
-__all__ = ["Part", "Recording", "Solid", "written_whole"]
+__all__ = ["Part", "Recording", "Solid", "whole_path", "written_whole"]
 
 FORMAT = 2
 READABLE = (1, 2)  # 1: colliders had no poses
@@ -248,17 +248,23 @@ class Recording:
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A binary file that appears at ``path`` only when it is complete; an error leaves the old one."""
+    with whole_path(path) as part, part.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def whole_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to whose file goes to ``path`` when all went well; an error leaves the old one."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        file = part.open("wb")
+        part.touch()
     except OSError as error:
         raise PliantError(
             f"cannot write {target}: {error.strerror}; choose a folder that can be written"
         ) from error
     try:
-        with file:
-            yield file
+        yield part
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

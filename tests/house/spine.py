@@ -10,7 +10,7 @@ from pathlib import Path
 # The order in which data flows. A module imports from its own entry and from those before it, no others.
 SPINE = (
     "errors", "backend", "geometry", "materials", "laws", "protocol", "state", "model", "build", "scene",
-    "contact", "linear", "diagnostics", "solvers", "io", "viewer", "progress", "simulation", "lab", "bench",
+    "contact", "linear", "diagnostics", "solvers", "io", "progress", "viewer", "simulation", "lab", "bench",
     "batch", "learn", "cli",
 )  # fmt: skip
 

@@ -8,7 +8,19 @@ import sys
 
 from conftest import ROOT
 
-HEAVY = ("numba", "llvmlite", "scipy", "meshio", "trimesh", "tqdm", "PIL", "matplotlib", "gymnasium", "torch")
+HEAVY = (
+    "numba",
+    "llvmlite",
+    "scipy",
+    "meshio",
+    "trimesh",
+    "tqdm",
+    "PIL",
+    "av",
+    "matplotlib",
+    "gymnasium",
+    "torch",
+)
 
 CODE = """
 import json, sys, time
