@@ -227,7 +227,7 @@ def test_resume_equals_the_straight_run(scene: str) -> None:
     ("arguments", "message"),
     [
         (["none.toml"], "none.toml: no such file"),
-        (["cloth.toml", "--out", "a.gif"], "a.gif: pictures and recordings end in"),
+        (["cloth.toml", "--out", "a.avi"], "a.avi: pictures and recordings end in"),
         (["cloth.toml", "--out", "none/a.npz"], "there is no folder"),
         (["cloth.toml", "--world", "1"], "--world 1: there are worlds 0 to 0"),
         (["cloth.toml", "--resume", "cloth.toml"], "is not a snapshot"),
