@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,22 @@ def resident() -> float:
         return pages * os.sysconf("SC_PAGE_SIZE") / MIB
     except (OSError, ValueError):
         return float("nan")
+
+
+def peak_memory() -> float:
+    """The most memory that this process has had in use so far [MiB]; NaN where the system does not tell.
+
+    Linux keeps ``ru_maxrss`` of whoever started a program; its own high-water mark starts with the program.
+    """
+    try:
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+        import resource
+    except (OSError, ImportError):
+        return float("nan")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (MIB if sys.platform == "darwin" else 1024)
 
 
 def array_bytes(*roots: Any) -> int:

@@ -82,7 +82,7 @@ def _add_long_runs(commands: argparse._SubParsersAction) -> None:
     bench = commands.add_parser(
         "bench", help="benchmarks", description="; ".join(map(": ".join, WORKLOADS.items()))
     )
-    bench.add_argument("workload", choices=tuple(WORKLOADS), help="which one")
+    bench.add_argument("workload", nargs="?", choices=tuple(WORKLOADS), help="which one (default: list them)")
     bench.add_argument("arguments", nargs=argparse.REMAINDER, help="the workload's own arguments")
 
 

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import argparse
 
-WORKLOADS = {"batch": "many worlds of one hanging cloth: world-steps per second, strain, memory"}
+WORKLOADS = {
+    "cloth": "one hanging cloth, Pliant beside its peers: time per frame, strain, memory",
+    "batch": "many worlds of one hanging cloth: world-steps per second, strain, memory",
+    "worlds": "many worlds beside the peers that can run them",
+    "bar": "a soft bar bends under its own weight, Pliant beside its peers: time per frame, tip",
+}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run one workload; further arguments are its own."""
-    from pliant.bench import batch
+    """Run one workload, or list them; further arguments are the workload's own."""
+    if args.workload is None:
+        width = max(map(len, WORKLOADS))
+        print("\n".join(f"pliant bench {name:{width}}   {words}" for name, words in WORKLOADS.items()))
+        print("\nEach takes --help.")
+        return 0
+    if args.workload == "batch":
+        from pliant.bench import batch
 
-    return batch.main(args.arguments)
+        return batch.main(args.arguments)
+    from pliant.bench import compare
+
+    return compare.main(args.workload, args.arguments)

@@ -19,7 +19,7 @@ from spine import imports, module_name, parse, sources
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 CORE = {"numpy", "scipy", "numba", "llvmlite"}  # llvmlite is Numba's own
-DISTRIBUTION = {"PIL": "pillow"}  # where the name to import is not the name to install
+DISTRIBUTION = {"PIL": "pillow", "warp": "warp-lang"}  # where the name to import is not the name to install
 
 # Words about how a text came to be have no place here. They are kept as the first twelve digits of their
 # SHA-256, so that this list does not fail its own test; the message of a failure shows the word.
@@ -131,12 +131,16 @@ def test_errors_name_extras_that_bring_the_package() -> None:
 
 def test_the_page_lists_the_extras_that_exist() -> None:
     page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
-    table = dict(re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|.*\|$", page, flags=re.MULTILINE))
+    table = dict(re.findall(r"^\| `(\w+)` \| ([\w, -]+) \|.*\|$", page, flags=re.MULTILINE))
     assert set(table) == set(EXTRAS)
     for extra in set(EXTRAS) - {"all"}:
         assert set(table[extra].lower().split(", ")) == {requirement(name) for name in EXTRAS[extra]}
-    everything = {part for part in EXTRAS if part not in ("all", "dev")}
+    everything = {part for part in EXTRAS if part not in ("all", "bench", "dev")}
     assert EXTRAS["all"] == [f"pliant[{','.join(sorted(everything))}]"]
+
+
+def test_peers_are_pinned() -> None:
+    assert [name for name in EXTRAS["bench"] if not re.fullmatch(r"[\w-]+==[\d.]+", name)] == []
 
 
 def test_every_data_file_is_packaged() -> None:

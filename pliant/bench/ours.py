@@ -1,0 +1,127 @@
+"""Pliant's entries. A solver joins with a line in ``CLOTH`` (and ``WORLDS``, ``BAR``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .contestants import Contestant
+from .workloads import Cloth
+
+if TYPE_CHECKING:
+    from ..scene import Scene
+    from ..simulation import Simulation
+    from ..solvers.base import Solver
+
+Array = np.ndarray
+
+THICKNESS = 5e-4
+"""Of the sheet [m]; only E t and the bending rigidity matter, as nothing touches."""
+
+
+class Ours:
+    """A simulation as a contestant."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.sim = sim
+
+    def step(self) -> None:
+        """One frame."""
+        self.sim.step()
+
+    def positions(self) -> Array:
+        """(W, N, 3) [m]."""
+        return self.sim.x
+
+
+def xpbd(**parameters: Any) -> Callable[[], Solver]:
+    """An XPBD solver, made when it is needed."""
+
+    def make() -> Solver:
+        from ..solvers.xpbd.solver import XPBD
+
+        return XPBD(**parameters)
+
+    return make
+
+
+def cloth_scene(work: Cloth, membrane: str) -> Scene:
+    """The hanging cloth as a scene of Pliant's."""
+    from ..materials import Fabric
+    from ..scene import Scene
+
+    material = Fabric(
+        "benchmark sheet",
+        areal_density=work.areal_density,
+        thickness=THICKNESS,
+        youngs_modulus=work.stiffness / THICKNESS,
+        poisson_ratio=work.poisson_ratio,
+        bending_rigidity=work.bending_rigidity,
+    )
+    scene = Scene()
+    scene.add_cloth(work.mesh, material, pins=work.pins, membrane=membrane, name="sheet")
+    return scene
+
+
+def springs(work: Cloth, solver: Solver, dtype: str) -> Simulation:
+    """The discrete model that the peers with springs solve: 1 kN/m on every edge, whatever the triangles.
+
+    ``membrane="edges"`` would give each edge the stiffness that imitates a sheet, half as much along the
+    border; the block's compliance is replaced.
+    """
+    from ..simulation import Simulation
+
+    scene = cloth_scene(work, "edges")
+    model = scene.build(work.worlds, dtype)
+    block = model.blocks["distance"]
+    equal = replace(block, compliance=np.full_like(block.compliance, 1 / work.stiffness))
+    model = replace(model, blocks={**model.blocks, "distance": equal})
+    return Simulation.of_model(scene, model, solver, dt=work.dt)
+
+
+def sheet(work: Cloth, solver: Solver, dtype: str) -> Simulation:
+    """The continuum: ARAP triangles with the material's E t and Poisson's ratio."""
+    from ..simulation import Simulation
+
+    return Simulation(cloth_scene(work, "triangles"), solver, dt=work.dt, worlds=work.worlds, dtype=dtype)
+
+
+MODELS: dict[str, tuple[Callable[[Cloth, Solver, str], Simulation], str]] = {
+    "springs": (springs, "1 kN/m on each edge, isometric bending B = 1e-5 N m"),
+    "sheet": (sheet, "ARAP triangles E t = 1 kN/m, nu = 0.3, isometric bending B = 1e-5 N m"),
+}
+
+
+def entry(
+    workload: str, solver: str, make: Callable[[], Solver], model: str, dtype: str = "float64", same: str = ""
+) -> Contestant:
+    """An entry: a solver on one of the two elastic models."""
+    build, text = MODELS[model]
+    single = ", float32" if dtype == "float32" else ""
+    return Contestant(
+        name=f"Pliant {solver} {model}{single}",
+        workload=workload,
+        package="pliant",
+        text=f"{solver}, {text}, {dtype}",
+        build=lambda work: Ours(build(work, make(), dtype)),
+        same=same,
+    )
+
+
+LIKE_PYPBD = "springs, XPBD 20 x 1"
+
+CLOTH = [
+    entry("cloth", "XPBD 20x1", xpbd(substeps=20), "springs", same=LIKE_PYPBD),
+    entry("cloth", "XPBD 20x1", xpbd(substeps=20), "springs", "float32", same=LIKE_PYPBD),
+    entry("cloth", "XPBD 20x1", xpbd(substeps=20), "sheet"),
+    entry("cloth", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
+]
+WORLDS = [
+    entry("worlds", "XPBD 20x1", xpbd(substeps=20), "springs", "float32", same=LIKE_PYPBD),
+    entry("worlds", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
+]
+BAR: list[Contestant] = []
+CONTESTANTS = [*CLOTH, *WORLDS, *BAR]
