@@ -6,39 +6,11 @@ lumped weight as the contestants', one sparse solve.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from ..geometry import tetrahedra
+
 Array = np.ndarray
-
-# A cube with corner 4a + 2b + c at (a, b, c), cut into five tetrahedra in two mirrored ways.
-EVEN = ((0, 4, 2, 1), (6, 2, 4, 7), (5, 4, 1, 7), (3, 1, 2, 7), (1, 2, 4, 7))
-ODD = ((4, 0, 6, 5), (2, 6, 0, 3), (1, 0, 5, 3), (7, 5, 6, 3), (0, 6, 5, 3))
-
-
-def tet_grid(cells: Sequence[int], size: Sequence[float]) -> tuple[Array, Array]:
-    """A box from the origin: vertices (N, 3) [m] and tetrahedra (T, 4) of positive volume."""
-    shape = tuple(k + 1 for k in cells)
-    axes = [np.linspace(0.0, s, k) for s, k in zip(size, shape, strict=True)]
-    x = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    ids = np.arange(len(x)).reshape(shape)
-    corners = np.stack(
-        [
-            ids[a : a + cells[0], b : b + cells[1], c : c + cells[2]]
-            for a in (0, 1)
-            for b in (0, 1)
-            for c in (0, 1)
-        ],
-        axis=-1,
-    ).reshape(-1, 8)
-    odd = (np.indices(cells).sum(axis=0).ravel() % 2).astype(bool)
-    cut = np.where(odd[:, None, None], np.array(ODD), np.array(EVEN))
-    tets = np.take_along_axis(corners, cut.reshape(-1, 20), axis=1).reshape(-1, 4)
-    sides = x[tets[:, 1:]] - x[tets[:, :1]]
-    flip = np.linalg.det(sides) < 0
-    tets[flip] = tets[flip][:, [0, 1, 3, 2]]
-    return x, tets
 
 
 def static_displacements(
@@ -49,9 +21,8 @@ def static_displacements(
     from scipy.sparse.linalg import spsolve
 
     mu, lam = lame
-    sides = np.swapaxes(x[tets[:, 1:]] - x[tets[:, :1]], 1, 2)
-    volume = np.linalg.det(sides) / 6
-    inverse = np.linalg.inv(sides)
+    volume = tetrahedra.tet_volumes(x, tets)
+    inverse = tetrahedra.inv_rest_matrices(x, tets)
     grads = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)
     dots = np.einsum("tai,tbi->tab", grads, grads)
     blocks = mu * np.einsum("tab,ij->taibj", dots, np.eye(3))

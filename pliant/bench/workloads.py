@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import PliantError
-from ..geometry import measures, shapes, topology
-from .statics import tet_grid
+from ..geometry import measures, shapes, tetrahedra, topology
 
 Array = np.ndarray
 Sample = dict[str, float]
@@ -164,37 +163,35 @@ class Bar:
         return self.frames // 2 + 1
 
     @cached_property
-    def mesh(self) -> tuple[Array, Array]:
-        """Vertices (N, 3) [m] and tetrahedra (T, 4), positively oriented."""
+    def mesh(self) -> Any:
+        """The body of tetrahedra."""
         across = -(-7 * self.cells // 40)
-        return tet_grid((self.cells, across, across), (1.0, 0.175, 0.175))
+        return shapes.bar((1.0, 0.175, 0.175), (self.cells, across, across))
 
     @property
     def vertices(self) -> Array:
-        """(N, 3) [m], the held end at x = 0."""
-        return self.mesh[0]
+        """(N, 3) [m], the middle at the origin."""
+        return self.mesh.vertices
 
     @property
     def tets(self) -> Array:
         """(T, 4)."""
-        return self.mesh[1]
+        return self.mesh.tets
 
     @cached_property
     def held(self) -> Array:
-        """Vertices of the end that is held."""
-        return np.flatnonzero(self.vertices[:, 0] < 1e-9)
+        """Vertices of the end that is held, x = -0.5 m."""
+        return np.flatnonzero(self.vertices[:, 0] < -0.5 + 1e-9)
 
     @cached_property
     def tip(self) -> Array:
         """Vertices of the free end."""
-        return np.flatnonzero(self.vertices[:, 0] > 1 - 1e-9)
+        return np.flatnonzero(self.vertices[:, 0] > 0.5 - 1e-9)
 
     @cached_property
     def mass(self) -> Array:
         """Mass of each vertex (N,) [kg]."""
-        x = self.vertices[self.tets]
-        volume = np.linalg.det(x[:, 1:] - x[:, :1]) / 6
-        return np.bincount(self.tets.ravel(), np.repeat(self.density * volume / 4, 4), len(self.vertices))
+        return self.density * tetrahedra.vertex_volumes(self.vertices, self.tets)
 
     @property
     def lame(self) -> tuple[float, float]:
