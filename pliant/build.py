@@ -96,20 +96,29 @@ def _cloth_rows(cloth: Cloth) -> list[tuple[str, Rows]]:
     x, t, start = cloth.rest.vertices, cloth.rest.triangles, cloth.vertices.start
     material = cloth.material
     out: list[tuple[str, Rows]] = []
+    area = measures.triangle_areas(x, t)
+    frames = measures.rest_frames(x, t, cloth.warp_direction).reshape(-1, 4)
     if cloth.membrane == "triangles":
-        area = measures.triangle_areas(x, t)
-        frames = measures.rest_frames(x, t, cloth.warp_direction).reshape(-1, 4)
         out.append(("membrane", (t, frames, materials.membrane_compliance(material, area), _tau(cloth, t))))
+    elif cloth.membrane == "orthotropic":
+        ratio, alpha = materials.orthotropic_rows(material, area)
+        out.append(("orthotropic", (t, _with_last(frames, ratio), alpha, _tau(cloth, t))))
     elif cloth.membrane == "edges":
         e = topology.edges(t)
         alpha = materials.edge_compliance(material, x, t, e, opposite_edges(t, e))
         out.append(("distance", (e, measures.edge_lengths(x, e)[:, None], alpha, _tau(cloth, e))))
+    if cloth.membrane != "none" and material.strain_limit is not None:
+        most = _with_last(frames, 1 + material.strain_limit)
+        out.append(("strain_limit", (t, most, np.zeros((len(t), 1)), np.zeros(len(t)))))
     hinges = topology.hinges(t)
     if cloth.bending != "none" and material.bending_rigidity > 0 and len(hinges):
         k, area = measures.cotangent_stencil(x, hinges)
         if cloth.bending == "isometric":
             _require_flat(cloth, hinges)
             row = (hinges, k, materials.isometric_compliance(material, area), _tau(cloth, hinges))
+        elif cloth.bending == "curved":
+            rest = _with_last(k, measures.stencil_lengths(x, hinges, k))
+            row = (hinges, rest, materials.curved_compliance(material, area), _tau(cloth, hinges))
         else:
             length = measures.edge_lengths(x, hinges[:, :2])
             angle = measures.hinge_angles(x, hinges)
@@ -118,6 +127,11 @@ def _cloth_rows(cloth: Cloth) -> list[tuple[str, Rows]]:
             row = (hinges, rest[:, None], alpha, _tau(cloth, hinges))
         out.append((cloth.bending, row))
     return [(law, (ids + start, p, a, d)) for law, (ids, p, a, d) in out]
+
+
+def _with_last(params: Array, last: Any) -> Array:
+    """Parameters with one more column: a number, or one for each row."""
+    return np.column_stack([params, np.broadcast_to(last, len(params))])
 
 
 def _tau(cloth: Cloth, items: Array) -> Array:
@@ -131,7 +145,8 @@ def _require_flat(cloth: Cloth, hinges: Array) -> None:
         raise SceneError(
             f'cloth "{cloth.name}": the rest shape is curved (a hinge of '
             f"{np.degrees(angle.max()):.1f} degrees); "
-            'bending="isometric" would flatten it. Use bending="dihedral", or give a flat rest_mesh'
+            'bending="isometric" would flatten it. Use bending="curved" (cheap) or bending="dihedral" (for '
+            "sharp folds, too), or give a flat rest_mesh"
         )
 
 

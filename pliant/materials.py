@@ -30,16 +30,22 @@ NUMBERS = (
 
 @dataclass(frozen=True)
 class Fabric:
-    """An isotropic woven sheet.
+    """A sheet, isotropic or woven.
 
     areal_density       mass per area [kg/m^2]
     thickness           [m]; turns Young's modulus into a membrane stiffness and keeps surfaces apart
-    youngs_modulus      in-plane, of the sheet taken as a solid of that thickness [Pa]
-    poisson_ratio       in-plane, in [0, 1) [-]
+    youngs_modulus      in-plane, of the sheet taken as a solid of that thickness [Pa]; if woven, of the warp
+    poisson_ratio       in-plane, in [0, 1) [-]; if woven, contraction of the weft for a pull along the warp,
+                        its square below youngs_modulus/weft_modulus
     bending_rigidity    B, moment per width and curvature [N m]
     damping_time        tau of stiffness-proportional damping: stress = E (strain + tau d strain/dt) [s]
     friction            default Coulomb coefficient against colliders [-]
     source              where the numbers come from
+    weft_modulus        [Pa]; None: that of the warp
+    shear_modulus       [Pa]; None: :attr:`shear`, for an isotropic sheet E/(2 (1 + nu))
+    strain_limit        largest principal strain, which no triangle exceeds [-]; None: there is none
+
+    With a weft_modulus or a shear_modulus the fabric is orthotropic.
     """
 
     name: str = "fabric"
@@ -51,18 +57,60 @@ class Fabric:
     damping_time: float = 0.0
     friction: float = 0.3
     source: str = ""
+    weft_modulus: float | None = None
+    shear_modulus: float | None = None
+    strain_limit: float | None = None
 
     def __post_init__(self) -> None:
         _check_numbers(
             self, NUMBERS, ("areal_density", "thickness", "youngs_modulus"),
             ("bending_rigidity", "damping_time", "friction"),
         )  # fmt: skip
-        _check(self, "poisson_ratio", 0 <= self.poisson_ratio < 1, "in [0, 1): a sheet in plane stress")
+        moduli = [key for key in ("weft_modulus", "shear_modulus") if getattr(self, key) is not None]
+        limits = [key for key in ("strain_limit",) if getattr(self, key) is not None]
+        _check_numbers(self, moduli + limits, moduli, limits)
+        nu, most = self.poisson_ratio, self.youngs_modulus / self.weft
+        if self.orthotropic:
+            rule = (
+                f"at least 0, its square below the warp over the weft modulus, {most:.4g}: energy is positive"
+            )
+            _check(self, "poisson_ratio", nu >= 0 and nu**2 < most, rule)
+        else:
+            _check(self, "poisson_ratio", 0 <= nu < 1, "in [0, 1): a sheet in plane stress")
 
     @property
     def membrane_stiffness(self) -> float:
-        """E t [N/m]."""
+        """E t [N/m], along the warp."""
         return self.youngs_modulus * self.thickness
+
+    @property
+    def orthotropic(self) -> bool:
+        """Whether warp and weft have moduli, or shear a modulus, of their own."""
+        return self.weft_modulus is not None or self.shear_modulus is not None
+
+    @property
+    def weft(self) -> float:
+        """Modulus along the weft [Pa]."""
+        return self.youngs_modulus if self.weft_modulus is None else self.weft_modulus
+
+    @property
+    def shear(self) -> float:
+        """Shear modulus [Pa].
+
+        Where it is not given, ``sqrt(E1 E2)/(2 (1 + sqrt(nu12 nu21)))`` (Huber 1923), which is E/(2 (1 + nu))
+        for equal moduli. Woven cloth is softer than that: give it if you know it.
+        """
+        if self.shear_modulus is not None:
+            return self.shear_modulus
+        ratio = self.weft / self.youngs_modulus
+        return self.youngs_modulus * ratio**0.5 / (2 * (1 + self.poisson_ratio * ratio**0.5))
+
+    @property
+    def plane_stress(self) -> tuple[float, float, float, float]:
+        """C11, C12, C22 and G t [N/m]: stress per strain of the sheet in warp, weft and shear."""
+        c11 = self.membrane_stiffness / (1 - self.poisson_ratio**2 * self.weft / self.youngs_modulus)
+        c22 = c11 * self.weft / self.youngs_modulus
+        return c11, self.poisson_ratio * c22, c22, self.shear * self.thickness
 
     def with_(self, **changes: Any) -> Fabric:
         """A copy with some values changed."""
@@ -263,9 +311,25 @@ def membrane_compliance(material: Fabric, area: Array) -> Array:
     return out
 
 
+def orthotropic_rows(material: Fabric, area: Array) -> tuple[float, Array]:
+    """C12/C11, and the compliances (F, 3) [J^-1] of the rows for warp, weft and shear of triangles.
+
+    ``1/(C11 A)``, ``1/((C22 - C12^2/C11) A)`` and ``1/(G t A)``: the quadratic form of plane stress with its
+    square completed, see docs/laws/orthotropic.md.
+    """
+    c11, c12, c22, shear = material.plane_stress
+    stiffness = np.array([c11, c22 - c12**2 / c11, shear])
+    return c12 / c11, 1 / (area[:, None] * stiffness)
+
+
 def isometric_compliance(material: Fabric, hinge_area: Array) -> Array:
     """Compliance (H, 3) of the three rows of isometric bending: ``(A0 + A1)/B`` [m^2/(N m)]."""
     return np.repeat((hinge_area / material.bending_rigidity)[:, None], 3, axis=1)
+
+
+def curved_compliance(material: Fabric, hinge_area: Array) -> Array:
+    """Compliance (H, 1) of curved bending: ``(A0 + A1)/B`` [m^2/(N m)], as of one isometric row."""
+    return (hinge_area / material.bending_rigidity)[:, None]
 
 
 def dihedral_compliance(material: Fabric, hinge_area: Array, length: Array) -> Array:

@@ -25,8 +25,8 @@ Array = np.ndarray
 Vector = Sequence[float] | np.ndarray
 """Three numbers."""
 
-MEMBRANES = ("triangles", "edges", "none")
-BENDINGS = ("isometric", "dihedral", "dihedral_acos", "none")
+MEMBRANES = ("triangles", "orthotropic", "edges", "none")
+BENDINGS = ("isometric", "curved", "dihedral", "dihedral_acos", "none")
 
 
 class Cloth:
@@ -147,7 +147,7 @@ class Scene:
         warp_direction: Vector | None = None,
         start: Any = None,
         velocity: Vector = (0.0, 0.0, 0.0),
-        membrane: str = "triangles",
+        membrane: str | None = None,
         bending: str = "isometric",
         name: str | None = None,
     ) -> Cloth:
@@ -156,7 +156,9 @@ class Scene:
         position [m] and rotation (axis times angle [rad], a quaternion w x y z, or a 3 x 3 matrix) place the
         mesh; pins are indices of the file's vertices held in place; rest_mesh gives another unstressed shape
         (same faces), start other initial positions (n, 3); membrane "triangles" (ARAP with trace row),
-        "edges" (calibrated springs) or "none"; bending "isometric", "dihedral", "dihedral_acos" (baseline)
+        "orthotropic" (woven: the default for a fabric with a weft or shear modulus), "edges" (calibrated
+        springs) or "none"; warp_direction (3,) where the warp of a woven fabric runs in the rest shape;
+        bending "isometric" (flat at rest), "curved", "dihedral" (any rest shape), "dihedral_acos" (baseline)
         or "none".
         """
         if not isinstance(mesh, TriMesh):
@@ -165,9 +167,13 @@ class Scene:
             )
         if not isinstance(material, Fabric):
             raise SceneError(f"add_cloth: material must be a Fabric, not {type(material).__name__}")
+        if membrane is None:
+            membrane = "orthotropic" if material.orthotropic else "triangles"
         _choice("membrane", membrane, MEMBRANES)
         _choice("bending", bending, BENDINGS)
         name = self._free_name(name or mesh.name)
+        if material.orthotropic:
+            _woven(name, material, membrane, warp_direction)
         turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
         placed = mesh.transformed(position=_vector(position, f'cloth "{name}": position'), rotation=turn)
         if start is not None:
@@ -275,6 +281,20 @@ def _vector(value: Any, what: str) -> Array:
     if v.shape != (3,) or not np.isfinite(v).all():
         raise SceneError(f"{what} must be three finite numbers, not {value!r}")
     return v
+
+
+def _woven(name: str, material: Fabric, membrane: str, warp_direction: Any) -> None:
+    """Refuse to leave out what a woven fabric says of itself, and to guess where its warp runs."""
+    what = f'cloth "{name}": the fabric "{material.name}" is woven (weft_modulus, shear_modulus)'
+    if membrane in ("triangles", "edges"):
+        raise SceneError(
+            f'{what}, membrane="{membrane}" is isotropic; leave membrane out, or take the fabric '
+            ".with_(weft_modulus=None, shear_modulus=None)"
+        )
+    if membrane == "orthotropic" and warp_direction is None:
+        raise SceneError(
+            f"{what}: give warp_direction, where the warp runs in the rest shape, for example (1, 0, 0)"
+        )
 
 
 def _choice(what: str, value: str, choices: tuple[str, ...]) -> None:

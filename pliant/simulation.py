@@ -26,8 +26,8 @@ from .state import world_ids
 
 Array = np.ndarray
 
-MEMBRANE_LAWS = ("membrane", "distance")
-BENDING_LAWS = ("isometric", "dihedral", "dihedral_acos")
+MEMBRANE_LAWS = ("membrane", "orthotropic", "distance")
+BENDING_LAWS = ("isometric", "curved", "dihedral", "dihedral_acos")
 
 
 class Simulation:

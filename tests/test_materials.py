@@ -19,11 +19,13 @@ from pliant.geometry.mesh import TriMesh
 from pliant.materials import (
     KES_B,
     Fabric,
+    curved_compliance,
     dihedral_compliance,
     edge_compliance,
     fabrics,
     isometric_compliance,
     membrane_compliance,
+    orthotropic_rows,
 )
 
 Array = np.ndarray
@@ -54,6 +56,53 @@ def test_what_may_be_nought_may_not_be_negative(key: str) -> None:
 def test_poissons_ratio_of_a_sheet_lies_below_one(nu: float) -> None:
     with pytest.raises(SceneError, match=r"poisson_ratio is .*plane stress"):
         Fabric(poisson_ratio=nu)
+
+
+WOVEN = FABRIC.with_(name="woven", weft_modulus=5e5, shear_modulus=1e5)
+
+
+@pytest.mark.parametrize("key", ["weft_modulus", "shear_modulus"])
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, "1e6", True])
+def test_moduli_of_woven_cloth_are_positive_or_absent(key: str, value: float) -> None:
+    assert getattr(Fabric(), key) is None
+    with pytest.raises(SceneError, match=rf'"towel": {key} is .*(greater than 0|a number)'):
+        Fabric("towel", **{key: value})
+
+
+def test_a_strain_limit_is_at_least_nought_or_absent() -> None:
+    assert Fabric().strain_limit is None
+    assert Fabric(strain_limit=0.0).strain_limit == 0.0
+    with pytest.raises(SceneError, match=r"strain_limit is -0.1, it must be at least 0"):
+        Fabric(strain_limit=-0.1)
+
+
+def test_a_woven_sheet_needs_a_positive_energy() -> None:
+    """nu12^2 < E1/E2: more than 1 where the warp is stiff, less where the weft is."""
+    assert Fabric(youngs_modulus=4e6, weft_modulus=1e6, poisson_ratio=1.9).orthotropic
+    with pytest.raises(SceneError, match=r"poisson_ratio is 2.0, .*square below the warp over .* 4: energy"):
+        Fabric(youngs_modulus=4e6, weft_modulus=1e6, poisson_ratio=2.0)
+    with pytest.raises(SceneError, match=r"poisson_ratio is 0.6, .*0.25"):
+        Fabric(youngs_modulus=1e6, weft_modulus=4e6, poisson_ratio=0.6)
+    with pytest.raises(SceneError, match="poisson_ratio"):
+        Fabric(shear_modulus=1e5, poisson_ratio=-0.1)
+
+
+def test_what_a_woven_sheet_leaves_out_is_that_of_the_isotropic_one() -> None:
+    assert not FABRIC.orthotropic
+    assert (FABRIC.weft, FABRIC.shear) == (2e6, pytest.approx(2e6 / 2.5))
+    only_shear = FABRIC.with_(shear_modulus=3e4)
+    assert only_shear.orthotropic
+    assert (only_shear.weft, only_shear.shear) == (2e6, 3e4)
+    only_weft = FABRIC.with_(weft_modulus=5e5)
+    assert only_weft.shear == pytest.approx(np.sqrt(2e6 * 5e5) / (2 * (1 + 0.25 * np.sqrt(0.25))))
+
+
+def test_plane_stress_of_a_woven_sheet() -> None:
+    """Its inverse reads E1, E2, nu12 and G."""
+    c11, c12, c22, g = WOVEN.plane_stress
+    s = np.linalg.inv([[c11, c12], [c12, c22]]) * 4e-4
+    np.testing.assert_allclose([1 / s[0, 0], 1 / s[1, 1], -s[0, 1] / s[0, 0]], [2e6, 5e5, 0.25], rtol=1e-12)
+    assert g == pytest.approx(1e5 * 4e-4)
 
 
 def test_a_changed_copy_leaves_the_fabric_alone_and_is_checked() -> None:
@@ -122,6 +171,16 @@ def test_membrane_compliance_is_one_over_the_lame_stiffness_and_area() -> None:
     assert np.isinf(absent[:, 1]).all()
 
 
+def test_orthotropic_rows_complete_the_square_of_plane_stress() -> None:
+    area = np.array([1e-4, 3e-3])
+    ratio, alpha = orthotropic_rows(WOVEN, area)
+    c11, c12, c22, g = WOVEN.plane_stress
+    e1, e2, shear = 0.01, -0.02, 0.03
+    exact = 0.5 * (c11 * e1**2 + 2 * c12 * e1 * e2 + c22 * e2**2 + g * shear**2) * area
+    rows = np.array([e1 + ratio * e2, e2, shear])
+    np.testing.assert_allclose((rows**2 / (2 * alpha)).sum(axis=1), exact, rtol=1e-13)
+
+
 def test_bending_compliances_belong_to_the_same_energy() -> None:
     """B l^2 theta^2 / (2 (A0 + A1)) either way, as |sum K x| = l theta for a small fold."""
     area, length, theta = np.array([2e-4, 5e-4]), np.array([0.01, 0.03]), 1e-3
@@ -129,6 +188,7 @@ def test_bending_compliances_belong_to_the_same_energy() -> None:
     alpha = isometric_compliance(FABRIC, area)
     assert alpha.shape == (2, 3)
     np.testing.assert_allclose((length * theta) ** 2 / (2 * alpha[:, 0]), exact, rtol=1e-14)
+    np.testing.assert_array_equal(curved_compliance(FABRIC, area), alpha[:, :1])
     assert (alpha == alpha[:, :1]).all()
     alpha = dihedral_compliance(FABRIC, area, length)
     assert alpha.shape == (2, 1)

@@ -217,7 +217,7 @@ def _add_cloth(scene: Scene, table: Table) -> None:
             _ids(table, "pins", placed) if "pins" in table else (),
             warp_direction=warp,
             velocity=table.vector("velocity", (0.0, 0.0, 0.0), "m/s"),
-            membrane=table.text("membrane", "triangles", MEMBRANES),
+            membrane=table.text("membrane", None, MEMBRANES),
             bending=table.text("bending", "isometric", BENDINGS),
             name=table.text("name", None),
         )

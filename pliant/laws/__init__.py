@@ -14,12 +14,14 @@ class LawShape(NamedTuple):
     """How many particles a constraint of a law joins, rows it has and parameters it carries.
 
     group: laws of a group are compiled together; "cloth" always, others for scenes that have one of them.
+    one_sided: an inequality C <= 0, whose multiplier is never positive.
     """
 
     corners: int
     rows: int
     params: int
     group: str = "cloth"
+    one_sided: bool = False
 
 
 LAWS: dict[str, LawShape] = {
@@ -29,6 +31,9 @@ LAWS: dict[str, LawShape] = {
     "dihedral": LawShape(4, 1, 1, "angle"),  # rest_angle, signed
     "dihedral_acos": LawShape(4, 1, 1, "angle"),  # rest_angle, unsigned
     "attachment": LawShape(1, 3, 0),
+    "orthotropic": LawShape(3, 3, 5, "sheets"),  # inv_rest_matrix, C12/C11
+    "curved": LawShape(4, 1, 5, "sheets"),  # cotangent stencil K, signed length at rest
+    "strain_limit": LawShape(3, 1, 5, "sheets", one_sided=True),  # inv_rest_matrix, 1 + limit
 }
 """The laws a model can hold, in the order in which a sweep visits them."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..backend.lanes import absolute, sqrt, where
+from ..backend.lanes import absolute, both, either, sqrt, where
 from .membrane import chosen
 from .scalars import reciprocal
 from .vectors import Vec, cross, dot, minus, mix, plus, times
@@ -26,13 +26,18 @@ def curved(k: tuple[Any, Any, Any, Any], x0: Vec, x1: Vec, x2: Vec, x3: Vec, res
 
     The gradient is exact although the normal turns with the cloth: n is the unit vector closest to the sum,
     so that ``|sum K_i x_i - r n|`` does not change with it. All forces point along the sum, hence turn
-    nobody. A hinge pressed flat, whose sum has no direction, is pushed along its mean normal.
+    nobody. A hinge that is flat to the last bit, or whose sum is next to nothing, has no side yet: it is
+    pushed along its mean normal, to the side of its rest shape.
     """
     e, a, b = minus(x1, x0), minus(x2, x0), minus(x3, x0)
     v = plus(times(k[1], e), mix(k[2], a, k[3], b))
     m = cross(e, minus(a, b))  # sum of both normals: the cross product of the quadrilateral's diagonals
     size = sqrt(dot(v, v))
-    sign = where(dot(v, m) < 0.0, -1.0, 1.0)
+    height = dot(v, m)
+    sign = where(height < 0.0, -1.0, 1.0)
     along = times(sign * reciprocal(size), v)
-    normal = times(reciprocal(sqrt(dot(m, m))), m)
-    return sign * size - rest, chosen(FLAT * size > absolute(rest), along, normal)
+    area = sqrt(dot(m, m))
+    normal = times(reciprocal(area), m)
+    planar = both(both(height <= 0.0, height >= 0.0), both(size < absolute(rest), area > 0.0))
+    flat = either(FLAT * size <= absolute(rest), planar)
+    return sign * size - rest, chosen(flat, normal, along)

@@ -156,6 +156,17 @@ def test_defaults_are_those_of_the_classes(tmp_path: Path) -> None:
     assert (cloth.pins.tolist(), cloth.membrane, cloth.bending) == ([], "triangles", "isometric")
 
 
+def test_a_woven_fabric_and_a_curved_rest_shape(tmp_path: Path) -> None:
+    text = (
+        '[[cloth]]\nshape = { kind = "tube", radius = 0.1, height = 0.2, n = 8, m = 3 }\n'
+        'material = { base = "cotton", weft_modulus = 5e5, shear_modulus = 2e4, strain_limit = 0.05 }\n'
+        'bending = "curved"\n'
+    )
+    (cloth,) = scene(tmp_path, text + "warp_direction = [0, 0, 1]\n").scene.cloths
+    assert (cloth.membrane, cloth.bending, cloth.material.strain_limit) == ("orthotropic", "curved", 0.05)
+    assert re.match(r"scene.toml line 1: .*give warp_direction", error(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("text", "mesh"),
     [

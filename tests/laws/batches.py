@@ -22,7 +22,7 @@ from tests.laws import sheet_laws, solid_laws
 
 Array = np.ndarray
 
-SHAPES = LAWS | sheet_laws.SHAPES | solid_laws.SHAPES
+SHAPES = LAWS | solid_laws.SHAPES
 INTERNAL = tuple(law for law in SHAPES if law != "attachment")
 """Laws that join particles with each other, hence know no place and no direction."""
 KINDS = {law: kind for kind, law in enumerate(LAWS)}
@@ -120,7 +120,7 @@ def evaluate(
     lanes_x, lanes_p = in_lanes(x, width, dtype), in_lanes(params, width, dtype)
     value = np.full((len(lanes_x), rows, width), np.nan, dtype)
     g = np.full((len(lanes_x), rows, corners, 3, width), np.nan, dtype)
-    if law in sheet_laws.SHAPES:
+    if law in sheet_laws.KINDS:
         sheet_laws.evaluate_sheets(sheet_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
     elif law in solid_laws.SHAPES:
         solid_laws.evaluate_solids(solid_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
@@ -147,7 +147,7 @@ def configurations(law: str, n: int, seed: int, room: float = 0.2) -> tuple[Arra
 
 def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
     """Parameters (n, p) of all kinds of rest shapes."""
-    if law in sheet_laws.SHAPES:
+    if law in sheet_laws.KINDS:
         return sheet_laws.random_params(law, rng, n)
     if law in solid_laws.SHAPES:
         return solid_laws.random_params(law, rng, n)
@@ -165,7 +165,7 @@ def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
 
 def far_from_singular(law: str, x: Array, p: Array, room: float) -> Array:
     """Mask (n,) of configurations whose constraint is smooth within about ``room``."""
-    if law in sheet_laws.SHAPES:
+    if law in sheet_laws.KINDS:
         return sheet_laws.far_from_singular(law, x, p, room)
     if law in solid_laws.SHAPES:
         return solid_laws.far_from_singular(law, x, p, room)

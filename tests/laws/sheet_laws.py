@@ -8,7 +8,6 @@ import numpy as np
 
 from pliant.backend.jit import kernel
 from pliant.backend.lanes import load, load3, store, store3
-from pliant.laws import LawShape
 from pliant.laws.curved import curved
 from pliant.laws.orthotropic import orthotropic
 from pliant.laws.strain_limit import strain_limit
@@ -16,12 +15,7 @@ from pliant.laws.vectors import minus, mix, opposite_sum, times
 
 Array = np.ndarray
 
-SHAPES = {
-    "orthotropic": LawShape(3, 3, 5),  # inv_rest_matrix, C12/C11
-    "strain_limit": LawShape(3, 1, 5),  # inv_rest_matrix, 1 + limit
-    "curved": LawShape(4, 1, 5),  # cotangent stencil K, signed length at rest
-}
-KINDS = {law: kind for kind, law in enumerate(SHAPES)}
+KINDS = {"orthotropic": 0, "strain_limit": 1, "curved": 2}
 
 
 @kernel
@@ -35,7 +29,7 @@ def store_columns(g: Any, d: Any, c1: Any, c2: Any, lanes: Any) -> None:
 
 @kernel
 def evaluate_sheets(kind: Any, x: Any, p: Any, value: Any, g: Any, lanes: Any) -> None:
-    """x (M, c, 3, L), p (M, p, L); out: value (M, r, L), g (M, r, c, 3, L). Kinds count as SHAPES does."""
+    """x (M, c, 3, L), p (M, p, L); out: value (M, r, L), g (M, r, c, 3, L). See KINDS."""
     for n in range(x.shape[0]):
         a, b, c = load3(x[n], 0, lanes), load3(x[n], 1, lanes), load3(x[n], 2, lanes)
         d = (load(p, (n, 0), lanes), load(p, (n, 1), lanes), load(p, (n, 2), lanes), load(p, (n, 3), lanes))

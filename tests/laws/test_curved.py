@@ -132,6 +132,25 @@ def test_a_hinge_pressed_flat_is_pushed_to_its_side_along_the_normal(rest: float
     np.testing.assert_allclose(g[:, 0], p[:, :4, None] * turn[:, None, :, 2], atol=1e-3)
 
 
+@pytest.mark.parametrize("rest", [-0.5, 0.5])
+def test_a_hinge_that_is_flat_to_the_last_bit_is_pushed_to_its_side_though_it_is_strained(
+    rest: float,
+) -> None:
+    """Its sum lies in the plane and would never leave it; with a flat rest shape it must not."""
+    p = params_of(folded(rest), HINGE)
+    x = folded(0.0)
+    x[2, :2] += [0.05, 0.02]
+    value, g = evaluate("curved", x[None], p)
+    strain = np.linalg.norm((p[0, :4, None] * x).sum(axis=0))
+    assert 0.01 < strain < abs(p[0, 4])
+    assert value[0, 0] == pytest.approx(strain - p[0, 4], rel=1e-12)
+    np.testing.assert_allclose(g[0, 0], p[0, :4, None] * [0.0, 0.0, 1.0], atol=1e-12)
+    p[0, 4] = 0.0
+    vector, _ = evaluate("isometric", x[None], p[:, :4])
+    value, g = evaluate("curved", x[None], p)
+    np.testing.assert_allclose(value[0, 0] * g[0, 0], p[0, :4, None] * vector[0], atol=1e-14)
+
+
 def test_a_hinge_without_area_has_no_normal_and_moves_nowhere() -> None:
     x = np.full((1, 4, 3), 0.3)
     value, g = evaluate("curved", x, np.array([[1.0, 1.0, -1.0, -1.0, 0.2]]))

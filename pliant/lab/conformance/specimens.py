@@ -32,6 +32,9 @@ SOFT = Fabric(
 )
 """Undamped, E t = 200 N/m: soft enough that a few sweeps resolve it."""
 
+WOVEN = SOFT.with_(name="woven", weft_modulus=2e5, shear_modulus=5e4, strain_limit=0.005)
+"""Twice as stiff along the warp as along the weft, soft in shear, and no more than half a per cent longer."""
+
 ALONG_X = (0.5 * np.pi, 0.0, 0.0)
 """Rotation that stands a sheet of the x-y plane up in the x-z plane, y becoming z."""
 
@@ -56,6 +59,8 @@ class Units:
             youngs_modulus=m.youngs_modulus * self.of(-1, -2, 1),
             bending_rigidity=m.bending_rigidity * self.of(2, -2, 1),
             damping_time=m.damping_time * self.of(0, 1),
+            weft_modulus=None if m.weft_modulus is None else m.weft_modulus * self.of(-1, -2, 1),
+            shear_modulus=None if m.shear_modulus is None else m.shear_modulus * self.of(-1, -2, 1),
         )
 
 
@@ -71,15 +76,18 @@ def patch(
     return scene
 
 
-def arch() -> Scene:
-    """A third of a tube, curved at rest, membrane and signed dihedral bending; no gravity."""
+def arch_mesh(size: float = 1.0) -> TriMesh:
+    """A third of a tube whose axis is y, ``size`` along its arc."""
     flat = shapes.grid(6, 4, (1.0, 0.6))
     x, y = flat.vertices[:, 0], flat.vertices[:, 1]
-    curved = TriMesh(
-        np.stack([0.5 * np.sin(2 * x), y, 0.5 * np.cos(2 * x)], axis=1), flat.triangles, name="arch"
-    )
+    arc = np.stack([0.5 * np.sin(2 * x), y, 0.5 * np.cos(2 * x)], axis=1)
+    return TriMesh(size * arc, flat.triangles, name="arch")
+
+
+def arch() -> Scene:
+    """A third of a tube, curved at rest, membrane and signed dihedral bending; no gravity."""
     scene = Scene(gravity=(0, 0, 0))
-    scene.add_cloth(curved, SOFT, bending="dihedral")
+    scene.add_cloth(arch_mesh(), SOFT, bending="dihedral")
     return scene
 
 
@@ -116,6 +124,30 @@ def two_sheets(units: Units = SI, *, gravity: float = G, contact: bool = True, p
         scene.add_collider(Sphere(0.125 * one), position=(0, 0, -0.03125 * one), friction=0.25)
         scene.add_collider(Plane(), friction=0.3, friction_static=0.5)
     return scene
+
+
+def woven_sheets(
+    units: Units = SI, *, gravity: float = G, contact: bool = True, pinned: bool = True
+) -> Scene:
+    """Two woven arches over a floor, with a limit of strain and a curved rest shape; the second is damped."""
+    one = units.of(1)
+    scene = Scene(gravity=(0, 0, -gravity * units.of(1, -2)), air_drag=0.25 * units.of(0, -1))
+    for k, tau in enumerate((0.0, 2e-3)):
+        scene.add_cloth(
+            arch_mesh(0.5 * one),
+            units.fabric(WOVEN.with_(damping_time=tau)),
+            position=(0.5 * k * one, 0, -0.125 * one),
+            pins=[0] if pinned and k == 0 else (),
+            bending="curved",
+            warp_direction=(0.25, 1, 0),
+        )
+    if contact:
+        scene.add_collider(Plane(), friction=0.3, friction_static=0.5)
+    return scene
+
+
+SHEETS = (two_sheets, woven_sheets)
+"""Scenes that have every law of cloth between them; all take the same arguments."""
 
 
 def dress(run: Run | Simulation, case: Case, ids: Any = None, units: Units = SI) -> None:

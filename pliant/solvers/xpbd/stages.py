@@ -40,6 +40,7 @@ from .projections import (
     project_isometric,
     project_membrane,
 )
+from .sheets import run_sheets
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT = 0, 1, 2, 3, 4, 5
 FIRST_LAW = 100
@@ -171,6 +172,8 @@ def run_law(
         project_attachment(x, out, y, w, r, times, flags, lo, hi, pool.held[t], order, lanes)
     elif op <= DIHEDRAL_ACOS:
         run_angles(extras, op, x, out, y, w, r, times, flags, lo, hi, order, lanes)
+    else:
+        run_sheets(extras, op - FIRST_LAW, x, out, y, w, r, times, flags, lo, hi, order, lanes)
 
 
 @kernel
