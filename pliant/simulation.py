@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import viewer
-from .backend.interrupts import held_back
+from .backend.interrupts import Interrupt, held_back
 from .backend.notice import notice
 from .errors import PliantError, ProtocolError, SceneError
 from .geometry.motion import Pose, checked_pose, rotation_vector
@@ -24,7 +26,13 @@ from .solvers.base import Solver
 from .solvers.xpbd.solver import XPBD
 from .state import world_ids
 
+if TYPE_CHECKING:
+    from .viewer.live import LiveView
+
 Array = np.ndarray
+
+BROWSER_STARTS = 10.0
+"""Seconds that a run waits for the browser that shall show it."""
 
 MEMBRANE_LAWS = ("membrane", "orthotropic", "distance")
 BENDING_LAWS = ("isometric", "curved", "dihedral", "dihedral_acos")
@@ -125,6 +133,7 @@ class Simulation:
         before: Callable[[Simulation], None] | None = None,
         progress: bool = True,
         title: str | None = None,
+        view: bool = False,
     ) -> StepInfo:
         """Run for a time [s] or a number of steps.
 
@@ -134,6 +143,8 @@ class Simulation:
                  be written does not keep the others from it. Ctrl-C while a film is made gives the film up
         world    the world that is recorded; every: one frame per so many steps
         before   called with this simulation before each step: move pins, set forces
+        view     show the run in a browser of this machine while it goes on; the page can pause it, make
+                 single steps and slow it down. Without a browser the run goes on unseen
         Returns the StepInfo of the last step, with the full report. Raises KeyboardInterrupt after the
         recordings are safe.
         """
@@ -146,8 +157,13 @@ class Simulation:
         recording = self.new_recording(title, world, every) if paths else None
         with held_back() as interrupt:
             try:
-                with Progress(n, enabled=progress) as bar:
+                with (
+                    Progress(n, enabled=progress) as bar,
+                    self._shown(title, world, interrupt) if view else nullcontext() as live,
+                ):
                     for k in range(n):
+                        if live is not None:
+                            live.turn(self.time, partial(self.frame, world), interrupt.raise_if_asked)
                         if before is not None:
                             before(self)
                         last = k == n - 1
@@ -162,6 +178,20 @@ class Simulation:
                     viewer.write_all(recording, paths, notice if progress else None, interrupt.at_once())
         assert self.info is not None
         return self.info
+
+    @contextmanager
+    def _shown(self, title: str | None, world: int, interrupt: Interrupt) -> Iterator[LiveView]:
+        """A page that shows this simulation; a browser that was opened for it gets some time to appear."""
+        from .viewer.live import LiveView
+
+        live = LiveView(self.new_recording(title, world))
+        notice(f"watch at {live.address}")
+        try:
+            if live.opened:
+                live.wait_for_browser(BROWSER_STARTS, interrupt.raise_if_asked)
+            yield live
+        finally:
+            live.close(partial(self.frame, world))
 
     def _count(self, seconds: float | None, steps: int | None) -> int:
         if (seconds is None) == (steps is None):
@@ -190,8 +220,12 @@ class Simulation:
 
     def record(self, recording: Recording, world: int = 0) -> None:
         """Append the present state to a recording that :meth:`new_recording` began."""
-        poses = self.control.collider_start
-        recording.add(self.time, self.x[world], self.vertex_strain(world), poses)
+        recording.add(*self.frame(world))
+
+    def frame(self, world: int = 0) -> tuple[float, Array, Array, list[Pose]]:
+        """What is shown of a world: time, positions (N, 3), strain (N,), poses of the colliders."""
+        x = self.state.gather(np.arange(self.model.n_particles), world)[0]
+        return self.time, x, self.vertex_strain(world), list(self.control.collider_start)
 
     def vertex_strain(self, world: int = 0) -> Array:
         """Largest principal strain around each particle (N,), area-weighted over its triangles [-]."""

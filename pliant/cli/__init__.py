@@ -1,4 +1,4 @@
-"""The command line: ``pliant demo | run | lab | bench | info``.
+"""The command line: ``pliant demo | run | view | lab | bench | info``.
 
 Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which), 2 wrong
 usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made so far had been written.
@@ -55,6 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add_demo(commands)
     _add_run(commands)
+    _add_view(commands)
     _add_long_runs(commands)
     info = commands.add_parser("info", help="versions, caches, threads and extras", description=INFO)
     info.add_argument("--json", action="store_true", help="print JSON")
@@ -67,6 +68,10 @@ DEMO = """Drape a round cotton tablecloth over a round table and let its edge fa
 residuals, energies, times)."""
 RUN = """Simulate a scene file (docs/scene-files.md lists what it may say). Options given here win over the
 file's own."""
+
+
+VIEW = """Show a recording in the browser, or a scene while it is simulated: turn, pause, step, restart. The
+page is served to this machine alone."""
 
 
 def _add_long_runs(commands: argparse._SubParsersAction) -> None:
@@ -118,6 +123,29 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
     _add_talk(run)
 
 
+def _add_view(commands: argparse._SubParsersAction) -> None:
+    view = commands.add_parser("view", help="see a recording or a running scene", description=VIEW)
+    view.add_argument("file", metavar="FILE", help="a scene (.toml) or a recording (.npz, .html)")
+    view.add_argument("--no-open", action="store_true", help="print the address, open no browser")
+    view.add_argument("--port", type=int, metavar="N", help="port (default: the first free one from 8321 on)")
+    view.add_argument("--quiet", action="store_true", help="no notices")
+    scene = view.add_argument_group("for a scene")
+    scene.add_argument("--paused", action="store_true", help="wait for the page's run button")
+    scene.add_argument(
+        "--speed",
+        type=_speed,
+        metavar="X",
+        default=1.0,
+        help="times real time, at most; 0: no limit (default: 1)",
+    )
+    scene.add_argument("--solver", choices=("xpbd", "pbd"), help="another solver than the file's")
+    scene.add_argument("--seconds", type=_positive, metavar="S", help="when to pause [s]")
+    scene.add_argument("--worlds", type=_count, metavar="W", help="copies of the scene")
+    scene.add_argument("--world", type=int, metavar="I", default=0, help="the copy to show (default: 0)")
+    scene.add_argument("--dtype", choices=("float64", "float32"), help="precision")
+    scene.add_argument("--threads", type=_count, metavar="N", help="threads (default: the cores)")
+
+
 def _add_talk(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--quiet", action="store_true", help="no progress, no notices")
@@ -127,6 +155,13 @@ def _positive(text: str) -> float:
     value = float(text)
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a number greater than 0")
+    return value
+
+
+def _speed(text: str) -> float:
+    value = float(text)
+    if value != 0 and not 0.05 <= value <= 20:
+        raise argparse.ArgumentTypeError(f"{text} is neither 0 nor between 0.05 and 20")
     return value
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "StrainScale",
     "back_colour",
     "linear",
+    "scale_between",
     "strain_scale",
     "strain_table",
 ]
@@ -58,6 +59,7 @@ _RGB_FROM_LMS = np.array(
 _LIGHTNESS = (0.30, 0.92)
 _HUE = (math.radians(305.0), math.radians(103.0))
 _CHROMA_SHARE = 0.92
+TAILS = (0.005, 0.995)  # of the strains: what the colours span
 _ROUNDING = 8 * float(
     np.finfo(np.float32).eps
 )  # strain that positions in single precision cannot tell from 0
@@ -110,8 +112,13 @@ def strain_scale(strains: Sequence[np.ndarray | None]) -> StrainScale | None:
         return None
     values = np.concatenate(kept)
     least, most = float(values.min()), float(values.max())
-    low, high = np.quantile(values, [0.005, 0.995])
-    low, high = min(float(low), 0.0), max(float(high), 0.0)
+    low, high = np.quantile(values, TAILS)
+    return scale_between(float(low), float(high), least, most)
+
+
+def scale_between(low: float, high: float, least: float, most: float) -> StrainScale:
+    """The scale that spans ``low`` to ``high``, and zero, for data from ``least`` to ``most``."""
+    low, high = min(low, 0.0), max(high, 0.0)
     if high - low < _ROUNDING:  # nothing strains: show one per cent, the smallest scale that one expects
         low, high = 0.0, 0.01
     step = _round_up((high - low) / 4)

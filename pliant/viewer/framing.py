@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.io.recording import Recording, Solid
 
-__all__ = ["Backdrop", "Framing", "backdrop", "backdrops", "fit", "framing", "length_text"]
+__all__ = ["Backdrop", "Framing", "backdrop", "backdrops", "fit", "framing", "grown", "length_text"]
 
 # A collider this many times larger than what moves is scenery: drawn, but never framed.
 BACKDROP_RATIO = 4.0
@@ -52,17 +52,18 @@ class Backdrop:
     v: np.ndarray
 
 
-def framing(recording: Recording) -> Framing:
+def framing(recording: Recording, further: np.ndarray | None = None) -> Framing:
     """Look at all cloth, over all frames, and at the colliders that are not much larger.
 
     A collider that moves is followed as far as the cloth's own way is long, from the middle of it.
+    ``further`` (P, 3) are points that shall be seen as well, m.
     """
     moving = _sample(recording)
     solids = recording.placed(None)
     sizes = [_diagonal(s.vertices) for s in solids]
     reach = _diagonal(moving)
     most = BACKDROP_RATIO * (reach if len(moving) else min(sizes, default=0.0))
-    clouds = [moving]
+    clouds = [moving] if further is None else [moving, further]
     for k, travels in enumerate(recording.moves()):
         if sizes[k] > most:
             continue
@@ -121,6 +122,15 @@ def axes(direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     right = np.cross(side, back)
     right /= np.linalg.norm(right)
     return right, np.cross(back, right), back
+
+
+def grown(points: np.ndarray, x: np.ndarray, radius: float) -> np.ndarray | None:
+    """The points of a framing, and those of ``x`` (N, 3) that lie further out; None where none do."""
+    if not len(x):
+        return None
+    slack = 0.02 * radius
+    outside = (x < points.min(axis=0) - slack) | (x > points.max(axis=0) + slack)
+    return _extremes(np.concatenate([points, x])) if outside.any() else None
 
 
 def backdrop(solid: Solid, frame: Framing) -> Backdrop | None:

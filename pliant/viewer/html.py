@@ -34,29 +34,45 @@ def write_html(recording: Recording, path: str | os.PathLike[str], exact: bool =
         path: the file to write; it appears whole or not at all.
         exact: keep single precision.
     """
-    data = files("pliant.viewer") / "data"
-    page = (data / "viewer.html").read_text("utf-8")
-    slots = {
-        "title": html.escape(recording.title),
-        "style": (data / "viewer.css").read_text("utf-8"),
-        "licence": (data / "three.LICENSE.txt").read_text("utf-8"),
-        "three": (data / "three.min.js").read_text("utf-8"),
-        "stage": (data / "stage.js").read_text("utf-8"),
-        "viewer": (data / "viewer.js").read_text("utf-8"),
-        "recording": json_text(page_data(recording, exact)),
-    }
-    # One pass: a title that itself holds "{{…}}" stays as it is.
-    page = re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], page)
+    page = page_text(recording, page_data(recording, exact))
     with written_whole(path) as file:
         file.write(page.encode("utf-8"))
 
 
-def page_data(recording: Recording, exact: bool = False) -> dict[str, Any]:
-    """Everything that the page shows; lengths in units of the framing's radius around its centre."""
-    frame = framing(recording)
+def page_text(recording: Recording, data: dict[str, Any]) -> str:
+    """The page that shows ``data``, of :func:`page_data`."""
+    folder = files("pliant.viewer") / "data"
+    page = (folder / "viewer.html").read_text("utf-8")
+    slots = {
+        "title": html.escape(recording.title),
+        "style": (folder / "viewer.css").read_text("utf-8"),
+        "licence": (folder / "three.LICENSE.txt").read_text("utf-8"),
+        "three": (folder / "three.min.js").read_text("utf-8"),
+        "stage": (folder / "stage.js").read_text("utf-8"),
+        "live": (folder / "live.js").read_text("utf-8") if data["live"] else "",
+        "viewer": (folder / "viewer.js").read_text("utf-8"),
+        "recording": json_text(data),
+    }
+    # One pass: a title that itself holds "{{…}}" stays as it is.
+    return re.sub(r"\{\{(\w+)\}\}", lambda slot: slots[slot[1]], page)
+
+
+def page_data(
+    recording: Recording,
+    exact: bool = False,
+    frame: Framing | None = None,
+    live: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything that the page shows; lengths in units of the framing's radius around its centre.
+
+    ``frame`` is another view than :func:`framing` would choose. With ``live`` the page asks for further
+    frames (:mod:`pliant.viewer.live`), in which any collider may move.
+    """
+    frame = frame or framing(recording)
     scale = strain_scale(recording.strains)
-    planes, moves = backdrops(recording, frame, None), recording.moves()
+    planes, moves = backdrops(recording, frame, None), recording.moves() | bool(live)
     return {
+        "live": live,
         "title": recording.title,
         "protocol": protocol_text(recording),
         "meta": recording.meta,

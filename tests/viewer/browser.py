@@ -83,15 +83,25 @@ def open_page(
         size: of the window.
         probe: JavaScript that runs when the page is ready.
     """
-    executable = find()
     if probe:
-        script = (
-            "<script>(function wait() { if (!window.pliant.ready) return setTimeout(wait, 5);"
-            f"{probe} }})();</script>"
-        )
         text = path.read_text("utf-8")
         path = folder / "probed.html"
-        path.write_text(text.replace("</body>", script + "</body>"), "utf-8")
+        path.write_text(probed(text, probe), "utf-8")
+    return visit(path.resolve().as_uri() + ("#" + fragment if fragment else ""), folder, size)
+
+
+def probed(text: str, probe: str) -> str:
+    """A page with a script that runs when it is ready."""
+    script = (
+        "<script>(function wait() { if (!window.pliant.ready) return setTimeout(wait, 5);"
+        f"{probe} }})();</script>"
+    )
+    return text.replace("</body>", script + "</body>")
+
+
+def visit(address: str, folder: Path, size: tuple[int, int] = (640, 480)) -> Page:
+    """Open an address: a file, or one of this machine."""
+    executable = find()
     shot = folder / "shot.png"
     command = [
         executable,
@@ -101,7 +111,7 @@ def open_page(
         "--virtual-time-budget=4000",
         "--dump-dom",
         f"--screenshot={shot}",
-        path.resolve().as_uri() + ("#" + fragment if fragment else ""),
+        address,
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -70,10 +70,13 @@
       if (hook.frames) this.movers.forEach((mover, i) => stage.placeSolid(mover, this.poses, 12 * (frame * this.movers.length + i)));
       this.renderer.shadowMap.needsUpdate = true;
       $("scrub").value = frame;
-      $("counter").textContent = hook.frames
-        ? `${frame + 1} / ${hook.frames} · ${this.data.times[frame].toFixed(this.decimals())} s` : "no frames";
+      $("counter").textContent = this.caption(frame);
       publish();
       this.redraw();
+    }
+
+    caption(frame) {
+      return hook.frames ? `${frame + 1} / ${hook.frames} · ${this.data.times[frame].toFixed(this.decimals())} s` : "no frames";
     }
 
     /** Digits that tell neighbouring frames apart. */
@@ -204,7 +207,7 @@
     });
     window.addEventListener("resize", () => view.resize());
     $("scrub").max = Math.max(0, hook.frames - 1);
-    for (const id of ["play", "scrub", "speed"]) $(id).disabled = hook.frames < 2;
+    if (!view.data.live) for (const id of ["play", "scrub", "speed"]) $(id).disabled = hook.frames < 2;
     $("strain").disabled = !view.data.strain;
   }
 
@@ -216,7 +219,8 @@
       item.append(chip, part.name);
       $("parts").append(item);
     }
-    $("note").textContent = [data.strain ? `strain ${data.strain.range}` : "no strain recorded", data.frames.note].join(" · ");
+    $("note").textContent = [data.live ? "" : data.strain ? `strain ${data.strain.range}` : "no strain recorded", data.frames.note]
+      .filter(Boolean).join(" · ");
     $("meta").textContent = JSON.stringify(data.meta, null, 2);
     $("message").hidden = hook.frames > 0;
     $("message").textContent = "This recording holds no frames.";
@@ -226,11 +230,15 @@
       context.fillStyle = `rgb(${data.strain.table.slice(3 * (255 - y), 3 * (256 - y)).join(",")})`;
       context.fillRect(0, y, 1, 1);
     }
-    for (const label of [...data.strain.labels].reverse()) {
+    fillTicks(data);
+  }
+
+  function fillTicks(data) {
+    $("ticks").replaceChildren(...[...data.strain.labels].reverse().map((label) => {
       const item = document.createElement("li");
       item.textContent = label;
-      $("ticks").append(item);
-    }
+      return item;
+    }));
   }
 
   /** What follows # in the address: frame, strain, wire, details. */
@@ -239,7 +247,7 @@
     if (wish.has("wire")) view.setWire(wish.get("wire") !== "0");
     if (wish.has("strain")) view.setStrain(wish.get("strain") !== "0");
     if (wish.has("details")) setDetails(wish.get("details") !== "0");
-    if (wish.has("frame")) player.jump(Number(wish.get("frame")));
+    if (wish.has("frame") && !view.data.live) player.jump(Number(wish.get("frame")));
     return wish.has("frame");
   }
 
@@ -252,7 +260,7 @@
     const scenery = await stage.build(data, $("view"));
     const view = new View(data, scenery, await stage.unpack(data.frames.values), data.strain && await stage.unpack(data.strain.values),
       await stage.unpack(data.poses));
-    const player = new Player(view);
+    const player = data.live ? new live.Player(view, { $, hook, publish, fillTicks }) : new Player(view);
     hook.setFrame = (frame) => player.jump(frame);
     // What is on the screen, in metres: x, y, z of every vertex.
     hook.positions = () => view.parts.flatMap(({ geometry }) => Array.from(geometry.getAttribute("position").array,
