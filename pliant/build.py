@@ -11,6 +11,7 @@ from .errors import SceneError
 from .geometry import measures, topology
 from .geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from .laws import LAWS
+from .loads import build_faces
 from .model import Block, ColliderSet, Model, Part, lane_width
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
     blocks = {law: _block(law, r, n) for law, r in rows.items() if sum(len(i[0]) for i in r)}
     targets = [a.targets for a in scene.attachments]
     held = np.concatenate(targets) if targets else np.zeros((0, 3))
-    if "attachment" in blocks:
-        held = held[blocks["attachment"].file_order]
     model = Model(
         n_worlds=int(worlds),
         dtype=kind,
@@ -70,6 +69,8 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
         colliders=_colliders(scene),
         parts=tuple(_part(c) for c in scene.cloths),
         attachment_targets=held,
+        wind=np.zeros(3) if callable(scene.wind) else scene.wind,
+        faces=build_faces(scene, mass),
     )
     model.require_finite()
     return model

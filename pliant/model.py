@@ -102,6 +102,37 @@ class ColliderSet:
 
 
 @dataclass(frozen=True)
+class Overpressure:
+    """A pressure on one side of some faces [Pa], over the ambient one, if not set otherwise in a world.
+
+    gas: isothermal, with this pressure at a volume [m^3]. ambient [Pa] is what surrounds a gas.
+    """
+
+    name: str
+    pressure: float
+    gas: bool = False
+    volume: float = 0.0
+    ambient: float = 0.0
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Faces on which air or pressure acts.
+
+    ids           (F, 3) particles; a pressure pushes along the normal of this winding
+    air           (F, 2) rho C/2 [kg/m^3] of air that flows across and along a face
+    mass          (F,) [kg] its share of its particles' masses
+    pressure_of   (F,) row of ``pressures``, -1 where there is none
+    """
+
+    ids: Array
+    air: Array
+    mass: Array
+    pressure_of: Array
+    pressures: tuple[Overpressure, ...] = ()
+
+
+@dataclass(frozen=True)
 class Part:
     """A named stretch of particles with its faces, for output and measurement."""
 
@@ -120,7 +151,7 @@ class Model:
     x_rest (N, 3) start positions [m]; v_start (N, 3) start velocities [m/s]; mass (N,) lumped [kg];
     inv_mass (N,) 1/kg, 0 pins; pin_ids (P,); contact_radius (N,) rest distance to colliders [m];
     body (N,) index of the cloth a particle belongs to; gravity (3,) [m/s^2]; air_drag [1/s]:
-    deceleration per speed.
+    deceleration per speed; wind (3,) [m/s]; faces: those on which air or pressure acts, None without.
     """
 
     n_worlds: int
@@ -139,11 +170,18 @@ class Model:
     colliders: ColliderSet
     parts: tuple[Part, ...]
     attachment_targets: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    wind: Array = field(default_factory=lambda: np.zeros(3))
+    faces: Faces | None = None
 
     @property
     def n_particles(self) -> int:
         """N."""
         return len(self.mass)
+
+    @property
+    def pressures(self) -> tuple[Overpressure, ...]:
+        """Pressures on faces, S of them."""
+        return () if self.faces is None else self.faces.pressures
 
     @property
     def n_tiles(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from .geometry import topology
 from .geometry.colliders import Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
+from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
 from .materials import Fabric
 from .model import Model
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 Vector = Sequence[float] | np.ndarray
 """Three numbers."""
+Wind = Callable[[float], Any]
+"""Velocity of the air [m/s] at a time [s]: (3,), or (W, 3) where worlds differ."""
 
 MEMBRANES = ("triangles", "orthotropic", "edges", "none")
 BENDINGS = ("isometric", "curved", "dihedral", "dihedral_acos", "none")
@@ -49,6 +52,8 @@ class Cloth:
         self.bending = "isometric"
         self.warp_direction: Array | None = None
         self.velocity = np.zeros(3)
+        self.air = Air()
+        self.followed: list[tuple[Array, Motion | Collider]] = []
         self._simulation: weakref.ref[Simulation] | None = None
 
     def __repr__(self) -> str:
@@ -76,9 +81,32 @@ class Cloth:
     def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
         """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
 
-        The pins move there at constant speed over the substeps of that step.
+        The pins move there at constant speed over the substeps of that step. Raises SceneError for a vertex
+        that is not pinned, or that follows a frame.
         """
+        led = np.concatenate([np.zeros(0, int), *(p for p, _ in self.followed)])
+        for i in self.particles(ids):
+            if i in led:
+                raise SceneError(f'cloth "{self.name}": particle {i} follows a frame; that alone moves it')
         self.simulation.control.set_pins(self.particles(ids), x, worlds)
+
+    def follow(self, ids: Any, frame: Motion | Collider) -> None:
+        """Pin vertices (file indices) to a frame that carries them rigidly from where they start.
+
+        frame: a motion (:class:`pliant.Keyframes`, :class:`pliant.Steady`, a function of your own), whose
+        pose at time 0 belongs to the start, or a collider, moving or moved by hand. To be said before a
+        Simulation is made; each vertex follows one frame.
+        """
+        if self._simulation is not None and self._simulation() is not None:
+            raise SceneError(f'cloth "{self.name}": follow() comes before the Simulation is made')
+        if not (callable(frame) or isinstance(frame, Collider)):
+            raise SceneError(f'cloth "{self.name}": frame must be a motion or a collider, not {frame!r}')
+        particles = np.unique(self.particles(ids))
+        for led, _ in self.followed:
+            if np.intersect1d(led, particles).size:
+                raise SceneError(f'cloth "{self.name}": a vertex of {ids!r} follows another frame already')
+        self.pins = np.union1d(self.pins, particles)
+        self.followed.append((particles, frame))
 
     def particles(self, ids: Any) -> Array:
         """Particles of the scene for vertices given by the file's indices."""
@@ -109,28 +137,65 @@ class Collider:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Springs from particles to points in space."""
+    """Springs from particles to points in space, of a scene's attachments those from ``first`` on.
 
+    frame: what carries the points, a motion or a collider.
+    """
+
+    cloth: Cloth
+    first: int
     particles: Array
     targets: Array
     stiffness: float
     damping_time: float
+    frame: Motion | Collider | None = None
+
+    def set_targets(self, x: Any, worlds: Any = None) -> None:
+        """Where the points shall be after the next step, (W', n, 3) [m]; they move there at constant speed.
+
+        Raises SceneError where a frame carries them.
+        """
+        if self.frame is not None:
+            raise SceneError("the targets of this attachment follow a frame; that alone moves them")
+        rows = slice(self.first, self.first + len(self.particles))
+        self.cloth.simulation.control.set_attachments(x, worlds, rows)
 
 
 class Scene:
-    """Cloths, colliders, pins and attachments.
+    """Cloths, colliders, pins, attachments and what surrounds them.
 
-    gravity [m/s^2]; air_drag [1/s] slows every particle by ``a = -air_drag v`` (still air).
+    gravity      [m/s^2]
+    air_drag     [1/s] slows every particle by ``a = -air_drag v``: simple damping, the same for any shape
+    air_density  [kg/m^3] of air that pushes on faces; without it there is none, or 1.2 where wind is given
+    wind         velocity of the air [m/s], or a function of the time [s] that returns it
+
+    Gravity and wind may be set per world: :meth:`pliant.Simulation.set`.
     """
 
-    def __init__(self, gravity: Vector = (0.0, 0.0, -9.81), air_drag: float = 0.0) -> None:
+    def __init__(
+        self,
+        gravity: Vector = (0.0, 0.0, -9.81),
+        air_drag: float = 0.0,
+        *,
+        air_density: float | None = None,
+        wind: Vector | Wind = (0.0, 0.0, 0.0),
+    ) -> None:
         self.gravity = _vector(gravity, "gravity")
+        self.wind: Array | Wind = wind if callable(wind) else _vector(wind, "wind")
+        blows = callable(self.wind) or bool(self.wind.any())
+        density = (SEA_LEVEL if blows else 0.0) if air_density is None else air_density
+        if not (np.isfinite(density) and density >= 0):
+            raise SceneError(f"air_density is {density!r}, it must be a finite number, at least 0 [kg/m^3]")
+        if blows and density == 0:
+            raise SceneError("wind without air: leave air_density out, or give it more than 0 [kg/m^3]")
+        self.air_density = float(density)
         if not (np.isfinite(air_drag) and air_drag >= 0):
             raise SceneError(f"air_drag is {air_drag!r}, it must be a finite number, at least 0 [1/s]")
         self.air_drag = float(air_drag)
         self.cloths: list[Cloth] = []
         self.colliders: list[Collider] = []
         self.attachments: list[Attachment] = []
+        self.pressures: list[Pressure] = []
 
     def __repr__(self) -> str:
         return f"Scene({self.cloths}, {len(self.colliders)} colliders, {len(self.attachments)} attachments)"
@@ -149,6 +214,8 @@ class Scene:
         velocity: Vector = (0.0, 0.0, 0.0),
         membrane: str | None = None,
         bending: str = "isometric",
+        drag_coefficient: float = 1.2,
+        skin_friction: float = 0.01,
         name: str | None = None,
     ) -> Cloth:
         """Add a cloth.
@@ -159,7 +226,8 @@ class Scene:
         "orthotropic" (woven: the default for a fabric with a weft or shear modulus), "edges" (calibrated
         springs) or "none"; warp_direction (3,) where the warp of a woven fabric runs in the rest shape;
         bending "isometric" (flat at rest), "curved", "dihedral" (any rest shape), "dihedral_acos" (baseline)
-        or "none".
+        or "none". drag_coefficient and skin_friction: force of air across and along a face over
+        rho A v^2/2, both sides together; they matter where the scene has an air_density.
         """
         if not isinstance(mesh, TriMesh):
             raise SceneError(
@@ -186,6 +254,7 @@ class Scene:
         cloth.pins = np.unique(cloth.particles(np.asarray(pins, dtype=int)))
         cloth.membrane, cloth.bending = membrane, bending
         cloth.velocity = _vector(velocity, f'cloth "{name}": velocity')
+        cloth.air = Air(drag_coefficient, skin_friction)
         if warp_direction is not None:
             cloth.warp_direction = _vector(warp_direction, f'cloth "{name}": warp_direction')
         self.cloths.append(cloth)
@@ -228,12 +297,24 @@ class Scene:
         return self.colliders[-1]
 
     def add_attachment(
-        self, cloth: Cloth, ids: Any, targets: Any = None, stiffness: float = 1e3, damping_time: float = 0.0
+        self,
+        cloth: Cloth,
+        ids: Any,
+        targets: Any = None,
+        stiffness: float = 1e3,
+        damping_time: float = 0.0,
+        *,
+        frame: Motion | Collider | None = None,
     ) -> Attachment:
         """Tie vertices (file indices) to points (n, 3) [m] by springs of a stiffness [N/m] each.
 
-        targets default to where the vertices start.
+        targets default to where the vertices start. frame carries them rigidly from there: a motion
+        (:class:`pliant.Keyframes`, :class:`pliant.Steady`, a function of your own), whose pose at time 0
+        belongs to the start, or a collider, moving or moved by hand. Without one, ``set_targets`` of what
+        this returns moves them.
         """
+        if not (frame is None or callable(frame) or isinstance(frame, Collider)):
+            raise SceneError(f"add_attachment: frame must be a motion or a collider, not {frame!r}")
         particles = cloth.particles(ids)
         if not (np.isfinite(stiffness) and stiffness > 0):
             raise SceneError(f"add_attachment: stiffness is {stiffness!r}, it must be greater than 0 [N/m]")
@@ -243,8 +324,42 @@ class Scene:
         points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
         if not np.isfinite(points).all():
             raise SceneError("add_attachment: targets hold a value that is not finite")
-        self.attachments.append(Attachment(particles, points.copy(), float(stiffness), float(damping_time)))
+        first = sum(len(a.particles) for a in self.attachments)
+        self.attachments.append(
+            Attachment(cloth, first, particles, points.copy(), float(stiffness), float(damping_time), frame)
+        )
         return self.attachments[-1]
+
+    def add_pressure(
+        self,
+        cloth: Cloth,
+        pressure: float,
+        *,
+        gas: bool = False,
+        open: bool = False,
+        volume: float | None = None,
+        ambient: float = ATMOSPHERE,
+    ) -> Pressure:
+        """Press on the faces of a cloth from inside, by ``pressure`` [Pa] over what surrounds it.
+
+        The cloth must be closed; its faces are oriented outwards piece by piece. ``open=True`` takes an open
+        one: pressed on one side, along the normals of its faces (of the first face of each piece, if they
+        are not wound alike).
+
+        gas      the pressure follows the volume, ``(pressure + ambient) V0 = (p + ambient) V``: isothermal
+        volume   V0 [m^3], the volume that ``pressure`` belongs to (default: what the cloth encloses where it
+                 starts); ambient [Pa]: pressure outside, which a gas also works against
+
+        Set it per world with ``set`` of the handle. Raises SceneError for a cloth with a boundary, which it
+        names.
+        """
+        if not any(c is cloth for c in self.cloths):
+            raise SceneError("add_pressure: the cloth does not belong to this scene")
+        if any(p.cloth is cloth for p in self.pressures):
+            raise SceneError(f'add_pressure: cloth "{cloth.name}" has a pressure already; set that one')
+        row = len(self.pressures)
+        self.pressures.append(checked_pressure(cloth, row, pressure, gas, open, volume, ambient))
+        return self.pressures[-1]
 
     @property
     def n_particles(self) -> int:

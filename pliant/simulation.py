@@ -15,7 +15,7 @@ from . import viewer
 from .backend.interrupts import Interrupt, held_back
 from .backend.notice import notice
 from .errors import PliantError, ProtocolError, SceneError
-from .geometry.motion import Pose, checked_pose, rotation_vector
+from .frames import carried_by_frames, carry, next_pose
 from .io.recording import Part, Recording, Solid
 from .io.snapshots import read_snapshot, scene_differences, scene_summary, write_snapshot
 from .model import Model
@@ -95,6 +95,7 @@ class Simulation:
         self.protocol: Protocol = self.solver.protocol(model, self.dt)
         self.rng = np.random.default_rng(seed)
         self.info: StepInfo | None = None
+        self.carried = carried_by_frames(scene, model)
         for cloth in scene.cloths:
             cloth._simulation = weakref.ref(self)  # a cycle would keep all arrays until the next collection
 
@@ -115,7 +116,12 @@ class Simulation:
         """Advance by dt and report. See :class:`pliant.StepInfo`."""
         for k, collider in enumerate(self.scene.colliders):
             if collider.motion is not None:
-                self.control.move_collider(k, *self._next_pose(k, collider))
+                start, name = self.control.collider_start[k], f'collider "{collider.name}"'
+                pose = next_pose(collider.motion, start, self.time, self.dt, name)
+                self.control.move_collider(k, *pose)
+        carry(self.carried, self.scene, self.control, self.time, self.dt)
+        if callable(self.scene.wind):
+            self.control.set_wind(self.scene.wind(self.time + 0.5 * self.dt))
         info = self.solver.step(
             self.model, self.state, self.control, self.workspace, self.dt, report or self.report
         )
@@ -245,22 +251,6 @@ class Simulation:
         k = collider if isinstance(collider, int) else self._index_of(collider)
         self.control.move_collider(k, position, rotation)
 
-    def _next_pose(self, k: int, collider: Collider) -> Pose:
-        """Where a moving collider is after this step; refuses turns too fast to follow."""
-        assert collider.motion is not None
-        name = f'collider "{collider.name}"'
-        halfway = checked_pose(collider.motion, self.time + 0.5 * self.dt, name)
-        end = checked_pose(collider.motion, self.time + self.dt, name)
-        start = self.control.collider_start[k]
-        ways = ((start, halfway), (halfway, end))
-        turn = sum(float(np.linalg.norm(rotation_vector(b[1] @ a[1].T))) for a, b in ways)
-        if turn > 0.99 * np.pi:
-            raise SceneError(
-                f"{name} turns by {np.degrees(turn):.0f} degrees within one step at t = {self.time:.3f} s; "
-                "half a turn or more cannot be followed: use a smaller dt"
-            )
-        return end
-
     def _index_of(self, collider: Collider) -> int:
         for k, c in enumerate(self.scene.colliders):
             if c is collider:
@@ -282,9 +272,15 @@ class Simulation:
         material_scale: Any = None,
         membrane_scale: Any = None,
         bending_scale: Any = None,
+        gravity: Any = None,
+        wind: Any = None,
         worlds: Any = None,
     ) -> None:
-        """Stiffness factors per world, each a number or (W',) > 0: of everything, or of one kind of law."""
+        """What a world is made of and what acts on it; all of it stays over resets.
+
+        material_scale, membrane_scale, bending_scale: factors on the stiffness, each a number or (W',) > 0:
+        of everything, or of one kind of law. gravity (3,) or (W', 3) [m/s^2], wind (3,) or (W', 3) [m/s].
+        """
         for factor, laws in (
             (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS)),
             (membrane_scale, MEMBRANE_LAWS),
@@ -293,6 +289,12 @@ class Simulation:
             if factor is not None:
                 for law in laws:
                     self.control.set_scale(law, factor, worlds)
+        if gravity is not None:
+            self.control.set_gravity(gravity, worlds)
+        if wind is not None:
+            if callable(self.scene.wind):
+                raise SceneError("the wind of this scene is a function of time; it alone sets it")
+            self.control.set_wind(wind, worlds)
 
     def constraint_forces(self, law: str) -> Array:
         """lambda/h^2 (W, E, rows) after the last step, in the order constraints were added.

@@ -6,13 +6,14 @@ Spare lanes of the last tile repeat the last world and never come out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .errors import PliantError, SceneError
 from .geometry.mesh import rotation_matrix
-from .geometry.motion import Pose, rotation_vector
+from .geometry.motion import Pose, between, placed, rotation_vector
 from .laws import LAWS
 
 if TYPE_CHECKING:
@@ -140,11 +141,43 @@ class State:
         return other
 
 
+KEPT = {
+    "pin_targets": "pin targets",
+    "attachment_targets": "attachment targets",
+    "attachment_start": "positions of attachments",
+    "gravity": "gravities",
+    "wind": "winds",
+    "pressure": "pressures",
+}
+"""Arrays of a Control that a snapshot holds, and what they are called."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """Targets on the way of a frame during one step: rows (n,) of the "pins" or "attachments" targets, where
+    they are in the frame (n, 3) [m], and its poses at the start and the end."""
+
+    kind: str
+    rows: Array
+    local: Array
+    start: Pose
+    end: Pose
+
+    def arcs(self, substeps: int) -> Array:
+        """How far the way leaves the straight one at the end of each substep (substeps, n, 3) [m]."""
+        first, last = placed(self.local, self.start), placed(self.local, self.end)
+        shares = (np.arange(substeps) + 1) / substeps
+        on_arc = [placed(self.local, between(self.start, self.end, s)) for s in shares]
+        return np.array(on_arc) - (first + shares[:, None, None] * (last - first))
+
+
 class Control:
     """What acts on the worlds from outside.
 
-    pin_targets (T, P, 3, L), attachment_targets (T, A, 3, L) [m]; f_ext (T, N, 3, L) [N], empty until
-    :meth:`set_force`; scale: per law (T, L), factor on the stiffness of the world.
+    pin_targets (T, P, 3, L), attachment_targets (T, A, 3, L) [m], in the order in which they were added;
+    attachment_start: where attachments are now; ways: arcs that targets take in the next step;
+    f_ext (T, N, 3, L) [N], empty until :meth:`set_force`; gravity (T, 3, L) [m/s^2]; wind (T, 3, L) [m/s];
+    pressure (T, S, L) [Pa]; scale: per law (T, L), factor on the stiffness of the world.
     """
 
     def __init__(self, model: Model) -> None:
@@ -154,7 +187,13 @@ class Control:
         self.pin_targets = spread(np.broadcast_to(pins, (w, *pins.shape)), model)
         held = model.attachment_targets
         self.attachment_targets = spread(np.broadcast_to(held, (w, *held.shape)), model)
+        self.attachment_start = self.attachment_targets.copy()
+        self.ways: list[Way] = []
         self.f_ext = np.zeros((model.n_tiles, 0, 3, model.width), model.dtype)
+        self.gravity = spread(np.broadcast_to(model.gravity, (w, 3)), model)
+        self.wind = spread(np.broadcast_to(model.wind, (w, 3)), model)
+        inside = np.array([p.pressure for p in model.pressures])
+        self.pressure = spread(np.broadcast_to(inside, (w, len(inside))), model)
         poses = list(zip(model.colliders.position, model.colliders.rotation, strict=True))
         self.collider_start: list[Pose] = [(p.copy(), r.copy()) for p, r in poses]
         self.collider_target: list[Pose] = [(p.copy(), r.copy()) for p, r in poses]
@@ -177,9 +216,30 @@ class Control:
         _write(view, x, w, self.model, "set_targets")
         self.pin_targets[:, slot[ids]] = view
 
-    def set_attachments(self, x: Any, worlds: Any = None) -> None:
-        """Targets of all attachments, (W', A, 3) [m]."""
-        _write(self.attachment_targets, x, world_ids(worlds, self.model), self.model, "attachment targets")
+    def set_attachments(self, x: Any, worlds: Any = None, rows: Any = slice(None)) -> None:
+        """Where attachments (default: all, in the order they were added) are after the next step.
+
+        x (W', A, 3) [m]. They move there at constant speed.
+        """
+        view = self.attachment_targets[:, rows]
+        _write(view, x, world_ids(worlds, self.model), self.model, "attachment targets")
+        self.attachment_targets[:, rows] = view
+
+    def carry(self, way: Way) -> None:
+        """Send targets along a frame's way in the next step, in all worlds."""
+        targets = self.pin_targets if way.kind == "pins" else self.attachment_targets
+        targets[:, way.rows] = placed(way.local, way.end)[None, :, :, None]
+        if not np.array_equal(way.start[1], way.end[1]):
+            self.ways.append(way)
+
+    def arcs(self, kind: str, substeps: int) -> Array:
+        """:meth:`Way.arcs` of "pins" or "attachments" (substeps, n, 3); empty if all ways are straight."""
+        mine = [way for way in self.ways if way.kind == kind]
+        n = (self.pin_targets if kind == "pins" else self.attachment_targets).shape[1]
+        out = np.zeros((substeps if mine else 0, n, 3), self.model.dtype)
+        for way in mine:
+            out[:, way.rows] = way.arcs(substeps)
+        return out
 
     def set_force(self, f: Any, worlds: Any = None) -> None:
         """External force on every particle, broadcast to (W', N, 3) [N]; kept until changed."""
@@ -189,6 +249,28 @@ class Control:
             into = np.zeros(shape, self.model.dtype)
         _write(into, f, world_ids(worlds, self.model), self.model, "set_force")
         self.f_ext = into
+
+    def set_gravity(self, gravity: Any, worlds: Any = None) -> None:
+        """Gravity, broadcast to (W', 3) [m/s^2]; kept until changed, over resets too."""
+        _write(self.gravity, gravity, world_ids(worlds, self.model), self.model, "set_gravity")
+
+    def set_wind(self, wind: Any, worlds: Any = None) -> None:
+        """Velocity of the air, broadcast to (W', 3) [m/s]; kept until changed, over resets too."""
+        if self.model.faces is None or not self.model.faces.air[:, 0].any():
+            raise SceneError("set_wind: this scene has no air; make it with Scene(air_density=1.2)")
+        _write(self.wind, wind, world_ids(worlds, self.model), self.model, "set_wind")
+
+    def set_pressure(self, row: int, pressure: Any, worlds: Any = None) -> None:
+        """A pressure of the scene, a number or (W',) [Pa]; see :class:`pliant.loads.Pressure`."""
+        inside = self.model.pressures[row]
+        if inside.gas and not np.all(np.asarray(pressure, float) > -inside.ambient):
+            raise SceneError(f'pressure of "{inside.name}": a gas must be over {-inside.ambient:g} Pa')
+        _write(self.pressure[:, row], pressure, world_ids(worlds, self.model), self.model, "pressure")
+
+    @property
+    def pressures(self) -> Array:
+        """Pressures as set (W, S) [Pa], a copy."""
+        return gathered(self.pressure, self.model)
 
     def move_collider(self, index: int, position: Any, rotation: Any = None) -> None:
         """Where a collider shall be at the end of the next step, in every world.
@@ -217,8 +299,10 @@ class Control:
         pairs = zip(self.collider_start, self.collider_target, strict=True)
         return any(not all(np.array_equal(a, b) for a, b in zip(s, t, strict=True)) for s, t in pairs)
 
-    def colliders_arrived(self) -> None:
-        """The step is done: colliders are at their targets."""
+    def arrived(self) -> None:
+        """The step is done: colliders and attachments are at their targets."""
+        self.attachment_start[...] = self.attachment_targets
+        self.ways.clear()
         if self.colliders_move():
             self.collider_start = list(self.collider_target)
             self.collider_version += 1
@@ -232,17 +316,18 @@ class Control:
         _write(self.scale[law], factor, world_ids(worlds, self.model), self.model, "set_scale")
 
     def reset(self, worlds: Any = None) -> None:
-        """Targets of some worlds back to the start and forces to zero; scales stay."""
+        """Targets of some worlds back to the start, forces to zero; scales, gravity, wind, pressures stay."""
         ids = world_ids(worlds, self.model)
         _write(self.pin_targets, self.model.x_rest[self.model.pin_ids], ids, self.model, "reset")
-        _write(self.attachment_targets, self.model.attachment_targets, ids, self.model, "reset")
+        for held in (self.attachment_targets, self.attachment_start):
+            _write(held, self.model.attachment_targets, ids, self.model, "reset")
         if self.f_ext.shape[1]:
             _write(self.f_ext, 0.0, ids, self.model, "reset")
 
     def arrays(self) -> dict[str, Array]:
         """Everything that a snapshot must hold."""
         out = {f"scale_{law}": s.copy() for law, s in self.scale.items()}
-        for name in ("pin_targets", "attachment_targets", "f_ext"):
+        for name in (*KEPT, "f_ext"):
             out[name] = getattr(self, name).copy()
         for name in ("collider_start", "collider_target"):
             poses = getattr(self, name)
@@ -251,8 +336,8 @@ class Control:
 
     def restore(self, arrays: dict[str, Array]) -> None:
         """Back from :meth:`arrays`, bit for bit. Raises PliantError where something lacks or does not fit."""
-        _restore(self.pin_targets, arrays, "pin_targets", "pin targets")
-        _restore(self.attachment_targets, arrays, "attachment_targets", "attachment targets")
+        for name, what in KEPT.items():
+            _restore(getattr(self, name), arrays, name, what)
         some = arrays.get("f_ext", self.f_ext).shape[1:2] != (0,)
         m = self.model
         force = np.zeros((m.n_tiles, m.n_particles if some else 0, 3, m.width), m.dtype)

@@ -29,7 +29,7 @@ from typing import BinaryIO
 
 from .notice import notice
 
-KERNEL_FOLDERS = ("backend", "laws", "contact", "linear", "diagnostics", "solvers")
+KERNEL_FOLDERS = ("backend", "laws", "contact", "forces", "linear", "diagnostics", "solvers")
 """Folders of the package whose sources can end up inside a kernel."""
 
 KEPT_FOLDERS = 12

@@ -42,18 +42,22 @@ def way_of_surface(col: Any, sub: Any, k: Any, p: Any) -> Any:
 
 
 @kernel
-def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
+def detect_tile(
+    x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, fall: Any, deepest: Any, lanes: Any
+) -> None:
     """Fill the contact list of one tile; counts on beyond its capacity so that the caller can grow it.
 
-    reach (3,): dt, margin of gravity, margin of constraints. deepest (T, L): deepest start inside a collider.
+    reach (2,): dt, margin of constraints; fall (T, L): margin of what accelerates a world, as gravity does;
+    deepest (T, L): deepest start inside a collider.
     """
     n = 0
     capacity = c.ids.shape[1]
     deep = splat(deepest, 0.0, lanes)
+    drop = load(fall, (t,), lanes)
     for i in range(x.shape[0]):
         here = load3(x, i, lanes)
         speed = load3(v, i, lanes)
-        margin = c.radius[i] + reach[1] + reach[2] + 2.0 * reach[0] * sqrt(dot(speed, speed))
+        margin = c.radius[i] + reach[1] + drop + 2.0 * reach[0] * sqrt(dot(speed, speed))
         found = False
         for k in range(col.kind.shape[0]):
             size, turn, where_ = placed(col, 0, k)
@@ -75,18 +79,18 @@ def detect_tile(x: Any, v: Any, t: Any, c: Any, col: Any, reach: Any, deepest: A
 
 
 @kernel(parallel=True)
-def detect_tiles(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
+def detect_tiles(x: Any, v: Any, c: Any, col: Any, reach: Any, fall: Any, deepest: Any, lanes: Any) -> None:
     """:func:`detect`, threads sharing tiles."""
     for t in prange(x.shape[0]):
-        detect_tile(x[t], v[t], np.int64(t), c, col, reach, deepest, lanes)
+        detect_tile(x[t], v[t], np.int64(t), c, col, reach, fall, deepest, lanes)
 
 
-def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, deepest: Any, lanes: Any) -> None:
+def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, fall: Any, deepest: Any, lanes: Any) -> None:
     """Fill the contact lists of all tiles, particles ascending. One tile needs no team of threads."""
     if len(x) == 1:
-        detect_tile(x[0], v[0], 0, c, col, reach, deepest, lanes)
+        detect_tile(x[0], v[0], 0, c, col, reach, fall, deepest, lanes)
     else:
-        detect_tiles(x, v, c, col, reach, deepest, lanes)
+        detect_tiles(x, v, c, col, reach, fall, deepest, lanes)
 
 
 @kernel

@@ -21,15 +21,16 @@ Array = np.ndarray
 class Substep:
     """What a solver knows of its last substep, all in the model's precision and in lanes.
 
-    h [s]; x_prev, v_prev (T, N, 3, L) at its start; lambda_ per law (T, E, r, L), in the order of the
-    model's blocks; contact_force (W, N, 3) [N] on the particles.
+    h [s]; x_prev, v_prev (T, N, 3, L) at its start, what air and given pressures gave included; lambda_ per
+    law (T, E, r, L), in the order of the model's blocks; other_force (W, N, 3) [N] on the particles, of
+    colliders and gases.
     """
 
     h: float
     x_prev: Array
     v_prev: Array
     lambda_: dict[str, Array]
-    contact_force: Array
+    other_force: Array
 
 
 def summed(values: Array) -> Array:
@@ -44,6 +45,8 @@ def law_values(model: Model, state: State, control: Control, force: dict[str, Ar
     """
     x = np.ascontiguousarray(gathered(state.x_lanes, model)[..., None], dtype=float)
     held = np.ascontiguousarray(gathered(control.attachment_targets, model)[..., None], dtype=float)
+    if "attachment" in model.blocks:
+        held = np.ascontiguousarray(held[:, model.blocks["attachment"].file_order])
     g = np.zeros_like(x)
     values = {}
     for law in LAWS:
@@ -86,11 +89,11 @@ def complete_report(info: StepInfo, model: Model, state: State, control: Control
     values, gradient = law_values(model, state, control, force)
     info.elastic = elastic_energy(model, control, values)
     info.kinetic = 0.5 * summed(m[:, None] * v**2)
-    info.potential = -summed(m[:, None] * x * model.gravity)
+    info.potential = -summed(m[:, None] * x * gravities(model, control))
     free = model.inv_mass > 0
     lag = np.where(free[:, None], x - predicted(model, control, last), 0.0)
     info.incremental_potential = 0.5 / h**2 * summed(inertia[:, None] * lag**2) + info.elastic
-    out_of_balance = inertia[:, None] * lag / h**2 + gradient - last.contact_force
+    out_of_balance = inertia[:, None] * lag / h**2 + gradient - last.other_force
     info.primal_residual = np.sqrt(summed(np.where(free[:, None], out_of_balance, 0.0) ** 2))
     info.momentum = np.array([np.sum(m[:, None] * w, axis=0) for w in v])
     info.angular_momentum = np.array(
@@ -112,11 +115,16 @@ def complete_report(info: StepInfo, model: Model, state: State, control: Control
         info.multipliers[law] = (f.min(axis=1), f.max(axis=1))
 
 
+def gravities(model: Model, control: Control) -> Array:
+    """Gravity of each world (W, 1, 3) [m/s^2]."""
+    return gathered(control.gravity, model).astype(float)[:, None]
+
+
 def predicted(model: Model, control: Control, last: Substep) -> Array:
     """x~ (W, N, 3) of the last substep: where particles would be without constraints and contacts."""
     h = last.h
     x, v = gathered(last.x_prev, model).astype(float), gathered(last.v_prev, model).astype(float)
-    acceleration = np.broadcast_to(model.gravity, x.shape)
+    acceleration = gravities(model, control)
     if control.f_ext.shape[1]:
         acceleration = acceleration + model.inv_mass[:, None] * gathered(control.f_ext, model).astype(float)
     return x + h * (v + h * acceleration) / (1 + h * model.air_drag)

@@ -27,6 +27,12 @@ def vertex_areas(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     return np.bincount(np.asarray(triangles).ravel(), weights=third, minlength=len(x))
 
 
+def enclosed_volume(x: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Volume that a closed surface encloses, positive where its normals point outwards: (...,), m³."""
+    a, b, c = (x[..., triangles[:, i], :] - x[..., triangles[:1, 0], :] for i in range(3))
+    return np.sum(a * np.cross(b, c), axis=(-2, -1)) / 6.0
+
+
 def edge_lengths(x: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Lengths (..., E), m."""
     return np.linalg.norm(x[..., edges[:, 1], :] - x[..., edges[:, 0], :], axis=-1)

@@ -44,6 +44,11 @@ def between(start: Pose, end: Pose, share: float) -> Pose:
     return start[0] + share * (end[0] - start[0]), rotation_matrix(share * turn) @ start[1]
 
 
+def placed(local: Array, pose: Pose) -> Array:
+    """Points (n, 3) given in a frame, in space."""
+    return local @ pose[1].T + pose[0]
+
+
 @dataclass(frozen=True)
 class Steady:
     """Constant velocity [m/s] and rate of turning [rad/s] (axis times rate) about the collider's position."""

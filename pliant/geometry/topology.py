@@ -52,6 +52,36 @@ def inconsistent_edges(triangles: np.ndarray) -> np.ndarray:
     return np.stack([low[bad], high[bad]], axis=1).astype(np.int32)
 
 
+def oriented(triangles: np.ndarray) -> np.ndarray:
+    """The same faces (F, 3), wound alike in each piece that edges join; its first face keeps its winding.
+
+    Raises MeshError where that cannot be (a Möbius strip), or for an edge with more than two triangles.
+    """
+    pairs = _paired_half_edges(triangles)
+    _, _, forward = _half_edges(triangles)
+    n = len(triangles)
+    differ = forward[pairs[:, 0]] == forward[pairs[:, 1]]
+    faces = pairs % n
+    ends = np.concatenate([faces, faces[:, ::-1]])
+    start, rows = vertex_incidence(ends[:, :1], n)
+    other, turn = ends[:, 1].tolist(), np.concatenate([differ, differ]).tolist()
+    flip: list[bool | None] = [None] * n
+    for first in range(n):
+        if flip[first] is not None:
+            continue
+        flip[first], front = False, [first]
+        while front:
+            f = front.pop()
+            for row in rows[start[f] : start[f + 1]].tolist():
+                if flip[other[row]] is None:
+                    flip[other[row]] = flip[f] != turn[row]
+                    front.append(other[row])
+    turned = np.array(flip, bool)
+    if (turned[faces[:, 0]] ^ turned[faces[:, 1]] ^ differ).any():
+        raise MeshError("the surface has one side only, like a Möbius strip: it cannot be oriented")
+    return np.where(turned[:, None], np.asarray(triangles)[:, ::-1], triangles)
+
+
 def non_manifold_edges(triangles: np.ndarray) -> np.ndarray:
     """Edges with more than two triangles: (M, 2) int32, smaller id first."""
     rows, counts = edge_use(triangles)

@@ -130,8 +130,19 @@ def softer(m: Any) -> Any:
     return replace(m, blocks={k: replace(b, compliance=1.1 * b.compliance) for k, b in m.blocks.items()})
 
 
-def with_gravity(m: Any, factor: float) -> Any:
-    return replace(m, gravity=factor * m.gravity)
+def lighter(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
+    c.set_gravity((1 - 1e-3 * m.air_drag) * m.gravity)
+    return s, m, dt
+
+
+def alike(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
+    c.gravity[:] = c.gravity[:1, :, :1]
+    return s, m, dt
+
+
+def held_at_once(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
+    c.attachment_start[:] = c.attachment_targets
+    return s, m, dt
 
 
 plant("softer", "hung_weight one_spring chain_sag sheet_sag", init=made_of(softer))
@@ -139,7 +150,7 @@ plant("deaf to its budget", "chain_sag sheet_sag", step=instead(lambda s, m, x, 
 plant(
     "drag on rest",
     "hung_weight_in_air",
-    init=made_of(lambda m: with_gravity(m, 1 - 1e-3 * m.air_drag)),
+    step=instead(lighter),
 )
 plant("sign of lambda", "chain_forces sheet_forces", multipliers=lambda *a: -XPBD.multipliers(*a))
 RELAXED = XPBD(relaxation=0.5)
@@ -159,7 +170,27 @@ def jump(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
 
 plant("leaky pins", "pins_never_move targets_are_hit", step=after(leak))
 plant("pins jump", "moving_end", step=instead(jump))
+plant("attachments jump", "moving_end", step=instead(held_at_once))
+plant("one gravity", "gravity_per_world", step=instead(alike))
 plant("mute", "protocol_is_stated", protocol=lambda self, m, dt: Protocol("mute", 1 / 60, dtype="float64"))
+
+
+def thicker_air(m: Any) -> Any:
+    return m if m.faces is None else replace(m, faces=replace(m.faces, air=1.1 * m.faces.air))
+
+
+def leaky_gas(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
+    s.v_lanes[:, 0] += 1e-6 * len(m.pressures)
+
+
+def one_pressure(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
+    c.pressure[:] = c.pressure[:1, :, :1]
+    return s, m, dt
+
+
+plant("thick air", "broadside_fall", init=made_of(thicker_air))
+plant("leaky gas", "pressure_is_internal", step=after(leaky_gas))
+plant("one pressure", "faces_bits", step=instead(one_pressure))
 
 
 def friction(static: float, kinetic: float | None) -> Callable[..., Any]:
@@ -224,7 +255,7 @@ def waste(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
     s.x_lanes[:] = s.x_lanes * 2 * 0.5
 
 
-plant("remembers", "masked_reset saved_and_resumed bits_run_to_run", step=after(remember))
+plant("remembers", "masked_reset saved_and_resumed faces_state bits_run_to_run", step=after(remember))
 plant("mixes worlds", "bits_batch non_finite_is_isolated", step=after(mix))
 plant("counts threads", "bits_threads bits_threads_in_a_colour", step=after(shared))
 plant(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import PliantError, SolverError
 from ...solvers.base import Solver
-from . import bits, contact, control, memory, motion, statics, symmetry
+from . import bits, contact, control, faces, memory, motion, statics, symmetry
 from . import worlds as world_rows
 from .bits import threads
 from .case import Case, Row
@@ -28,6 +28,7 @@ ROWS: tuple[Row, ...] = (
     *statics.ROWS,
     *control.ROWS,
     *contact.ROWS,
+    *faces.ROWS,
     *symmetry.ROWS,
     *world_rows.ROWS,
     *memory.ROWS,

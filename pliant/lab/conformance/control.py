@@ -77,4 +77,25 @@ def protocol_is_stated(case: Case) -> Finding:
     return Finding(len(faults), 0, "; ".join(faults))
 
 
-ROWS = (pins_never_move, targets_are_hit, protocol_is_stated)
+@row(least=2)
+def gravity_per_world(case: Case) -> Finding:
+    """Every world falls by its own gravity, x0 + g h^2 n (n + 1)/2 after n substeps, over a reset, too.
+
+    Within 2 n eps max |x|, as in free fall; 5 steps before and 5 after a reset of half the worlds.
+    """
+    run = case.run(patch(gravity=G, size=0.5))
+    g = np.array([0.0, 0.0, -G]) + 4 * case.random_worlds(3)
+    run.control.set_gravity(g)
+    mask = np.arange(case.worlds) % 2 == 0
+    run.step(5)
+    run.state.reset(mask)
+    run.control.reset(mask)
+    run.step(5)
+    n = np.where(mask, 5, 10) * round(run.dt / run.h)
+    fallen = g * (run.h**2 * n * (n + 1) / 2)[:, None]
+    exact = run.model.x_rest + fallen[:, None]
+    error = float(np.abs(run.x - exact).max())
+    return Finding(error, 2 * int(n.max()) * case.eps * float(np.abs(exact).max()), "m")
+
+
+ROWS = (gravity_per_world, pins_never_move, targets_are_hit, protocol_is_stated)

@@ -150,6 +150,28 @@ SHEETS = (two_sheets, woven_sheets)
 """Scenes that have every law of cloth between them; all take the same arguments."""
 
 
+def blown() -> Scene:
+    """Everything that acts on faces, over a floor: a flag and a pressed sheet in wind, a ball of gas.
+
+    The gas has the pressure of the atmosphere behind it, so that it hardly yields.
+    """
+    scene = Scene(gravity=(0, 0, -G), air_density=1.25, wind=(2.0, 1.0, 0.5))
+    scene.add_cloth(
+        shapes.grid(5, 5, (0.5, 0.5)),
+        SOFT,
+        position=(0, 0, 0.25),
+        rotation=ALONG_X,
+        pins=[0, 20],
+        name="flag",
+    )
+    ball = scene.add_cloth(shapes.sphere(0.125, 1), SOFT, position=(1, 0, 0.15), bending="none", name="ball")
+    sheet = scene.add_cloth(shapes.grid(4, 4, (0.25, 0.25)), SOFT, position=(2, 0, 0.05), name="sheet")
+    scene.add_pressure(ball, 50.0, gas=True)
+    scene.add_pressure(sheet, 2.0, open=True)
+    scene.add_collider(Plane(), friction=0.3)
+    return scene
+
+
 def dress(run: Run | Simulation, case: Case, ids: Any = None, units: Units = SI) -> None:
     """Make every world different: offset, speed, stiffness, force and pin target, by its number.
 
@@ -171,6 +193,10 @@ def dress(run: Run | Simulation, case: Case, ids: Any = None, units: Units = SI)
         )
         for law in model.blocks:
             run.control.set_scale(law, 1 + 0.25 * (k % 4), local)
+        if model.faces is not None:
+            run.control.set_wind(model.wind + noise[0, 0], local)
+        for row, inside in enumerate(model.pressures):
+            run.control.set_pressure(row, inside.pressure * (1 + 0.5 * (k % 3)), local)
 
 
 def springs(

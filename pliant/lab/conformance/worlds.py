@@ -93,8 +93,8 @@ def _raises(run: Run, call: Any, *args: Any) -> bool:
 def non_finite_is_refused(case: Case) -> Finding:
     """NaN and infinity are refused with a PliantError that leaves everything as it was.
 
-    Positions, velocities, forces, targets, scales of one world, and dt (also 0 and negative). Measured: how
-    many are not refused, or leave a trace.
+    Positions, velocities, forces, gravity, targets, scales of one world, and dt (also 0 and negative).
+    Measured: how many are not refused, or leave a trace.
     """
     run = dressed(case)
     model, last = run.model, case.worlds - 1
@@ -107,6 +107,7 @@ def non_finite_is_refused(case: Case) -> Finding:
             ("set_x", run.state.set_x, (full, last)),
             ("set_v", run.state.set_v, (full, last)),
             ("set_force", run.control.set_force, (full, last)),
+            ("set_gravity", run.control.set_gravity, (full[0, -1], last)),
             ("set_pins", run.control.set_pins, (model.pin_ids, bad, last)),
             ("set_attachments", run.control.set_attachments, (bad, last)),
             ("set_scale", run.control.set_scale, ("membrane", bad, last)),

@@ -14,7 +14,7 @@ Array = np.ndarray
 
 
 class Particles(NamedTuple):
-    """x, v, x_prev, v_last (T, N, 3, L); f_ext (T, N or 0, 3, L); gravity (3,) f; inv_mass (N,);
+    """x, v, x_prev, v_last (T, N, 3, L); f_ext (T, N or 0, 3, L); gravity (T, 3, L); inv_mass (N,);
     mobility (N,) = inv_mass/(1 + h air_drag): what constraints see, so that drag is implicit."""
 
     x: Array
@@ -28,12 +28,24 @@ class Particles(NamedTuple):
 
 
 class Pins(NamedTuple):
-    """ids (P,); start and target of the step (T, P, 3, L); share (substeps,) of the way, 1 at the end."""
+    """ids (P,); start and target of the step (T, P, 3, L); share (substeps,) of the way, 1 at the end;
+    arc (substeps or 0, P, 3): how far the way leaves the straight one."""
 
     ids: Array
     start: Array
     target: Array
     share: Array
+    arc: Array
+
+
+class Hold(NamedTuple):
+    """Where attachments hold: start and target of the step (T, A, 3, L), arc as of pins, all in the order in
+    which they were added; order: which of them is at each place of the pool."""
+
+    start: Array
+    target: Array
+    arc: Array
+    order: Array
 
 
 class Rows(NamedTuple):
@@ -61,7 +73,8 @@ class Rows(NamedTuple):
 class Pool(NamedTuple):
     """The constraints of all laws, one after the other; :func:`pliant.solvers.xpbd.stages.rows_of` finds
     those of one. layout (laws, 8): corners, rows, fields, E, first place in ids and slots, in data, in
-    lambda_, in tau and crowd. held (T, A, 3, L): targets of attachments, place by place."""
+    lambda_, in tau and crowd. held (T, 2, A, 3, L): where attachments
+    hold at the end and at the start of the substep, place by place."""
 
     layout: Array
     ids: Array

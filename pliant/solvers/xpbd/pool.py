@@ -118,7 +118,7 @@ def _joined(parts: list[Array], dtype: np.dtype | type) -> Array:
 
 def _held(model: Model, blocks: dict[str, Packed]) -> Array:
     n = len(blocks["attachment"].source) if "attachment" in blocks else 0
-    return np.zeros((model.n_tiles, n, 3, model.width), model.dtype)
+    return np.zeros((model.n_tiles, 2, n, 3, model.width), model.dtype)
 
 
 def _touches(blocks: dict[str, Packed], n: int) -> Array:

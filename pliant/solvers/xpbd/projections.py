@@ -292,10 +292,10 @@ def project_dihedral(
 
 @kernel
 def project_attachment(
-    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, targets: Any,
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, held: Any,
     order: Any, lanes: Any,
 ) -> None:  # fmt: skip
-    """C = x - target, three rows."""
+    """C = x - target, three rows; held: targets at the end and at the start of the substep."""
     softness = world(r.softness, lanes)
     zero = splat(x, 0.0, lanes)
     for c in range(lo, hi, stride(lanes)):
@@ -305,10 +305,9 @@ def project_attachment(
         gamma = zero
         if flags & DAMPED:
             gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
-        p = load3(targets, span(c, lanes), lanes)
         here = load3(x, i, lanes)
-        value = attachment(here, p)
-        before = attachment(load3(x_prev, i, lanes), p)
+        value = attachment(here, load3(held[0], span(c, lanes), lanes))
+        before = attachment(load3(x_prev, i, lanes), load3(held[1], span(c, lanes), lanes))
         weight = crowded(order, zero + wi, r.crowd, c, lanes)
         old = (zero, zero, zero)
         if flags & LOAD:

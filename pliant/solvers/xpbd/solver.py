@@ -15,6 +15,7 @@ from ...contact.arrays import Colliders
 from ...contact.detection import detect, survey
 from ...diagnostics.report import complete_report
 from ...errors import SolverError
+from ...forces import stages as forces
 from ...laws import LAWS
 from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
@@ -103,12 +104,12 @@ class XPBD:
         with launching(), whole_step(state, control, ws):
             ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
             colliders = ws.colliders(control, self.substeps)
-            grew = find_contacts(model, state, colliders, ws, dt)
+            grew = find_contacts(model, state, control, colliders, ws, dt)
             clock.lap("contact detection")
             run(self, model, state, control, colliders, ws, dt)
             clock.lap("constraint solve")
             info = measure(model, state, colliders, ws, dt, grew, self.substeps * self.iterations)
-            control.colliders_arrived()
+            control.arrived()
             clock.lap("survey")
             if report == "full":
                 complete_report(info, model, state, control, ws.last_substep(dt / self.substeps))
@@ -166,6 +167,7 @@ def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
     ws.x_start[...] = state.x_lanes
     ws.v_start[...] = state.v_lanes
     started, frozen, poses = state.time, state.frozen.copy(), list(control.collider_start)
+    held = control.attachment_start.copy()
     try:
         yield
     except BaseException:
@@ -174,6 +176,7 @@ def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
         state.frozen[:] = frozen
         state.time = started
         control.collider_start = poses
+        control.attachment_start[...] = held
         control.collider_version += 1
         raise
 
@@ -199,15 +202,19 @@ def _check_step(dt: float, report: str) -> None:
         raise SolverError(f'report is {report!r}, it must be "status" or "full"')
 
 
-def find_contacts(model: Model, state: State, colliders: Colliders, ws: Workspace, dt: float) -> bool:
+def find_contacts(
+    model: Model, state: State, control: Control, colliders: Colliders, ws: Workspace, dt: float
+) -> bool:
     """Fill the contact lists; True when they had to grow."""
     if len(model.colliders) == 0:
         return False
-    gravity = float(np.linalg.norm(model.gravity))
-    reach = np.array([dt, gravity * dt**2, 0.5 * model.length], model.dtype)
+    reach = np.array([dt, 0.5 * model.length], model.dtype)
+    fall = np.linalg.norm(control.gravity, axis=1) * reach[0] ** 2
+    if model.faces is not None:
+        fall += np.linalg.norm(control.wind, axis=1) * reach[0]
     grew = False
     while True:
-        detect(state.x_lanes, state.v_lanes, ws.contacts, colliders, reach, ws.deepest, ws.lanes)
+        detect(state.x_lanes, state.v_lanes, ws.contacts, colliders, reach, fall, ws.deepest, ws.lanes)
         needed = int(ws.contacts.n_found.max())
         if needed <= ws.contacts.ids.shape[1]:
             return grew
@@ -225,10 +232,12 @@ def run(
     arrays = (
         ws.particles(state, control, dt / solver.substeps),
         ws.pins(control, solver.substeps),
+        ws.hold(control, solver.substeps),
         ws.constraints(control),
         ws.gather,
         ws.contacts,
         colliders,
+        *ws.outside(control),
         ws.times(dt, solver.substeps),
     )
     if by_tile and model.n_tiles == 1:
@@ -248,12 +257,15 @@ def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
     n, pins, entries = model.n_particles, len(model.pin_ids), ws.contacts.ids.shape[1]
     rows: list[tuple[int, ...]] = [(stages.SEPARATE, 0, entries, 0, 0)] if entries else []
     for s in range(solver.substeps):
+        rows += _outside(ws, s)
         rows.append((stages.PREDICT, 0, n, STORE if s == solver.substeps - 1 else 0, s))
         rows.append((stages.PIN, 0, pins, 0, s))
+        rows.append((stages.HOLD, 0, len(ws.held_order), 0, s))
         for k in range(solver.iterations):
             keep = STORE if solver.iterations > 1 or s == solver.substeps - 1 else 0
             flags = keep | (LOAD if k else 0)
             rows += _sweep(solver, ws, flags, s, by_color)
+            rows += _gases(ws, flags, s)
             rows.append((stages.CONTACT, 0, entries, flags, s))
         rows.append((stages.FINISH, 0, n, 0, s))
     table = np.array([r for r in rows if r[2] > r[1]], np.int64).reshape(-1, 5)
@@ -272,6 +284,23 @@ def _sweep(solver: XPBD, ws: Workspace, flags: int, s: int, by_color: bool) -> l
     if jacobi:
         rows.append((stages.COLLECT, 0, ws.model.n_particles, 0, s))
     return rows
+
+
+def _outside(ws: Workspace, s: int) -> list[tuple[int, ...]]:
+    """Forces of air and given pressures on faces, at the start of a substep."""
+    n, faces = ws.model.n_particles, ws.loads.ids.shape[1]
+    blows = forces.AIR if ws.loads.air[:2].any() else 0
+    if not (blows or any(not p.gas for p in ws.model.pressures)):
+        return []
+    return [(forces.PRESS, 0, faces, blows, s), (forces.GIVE, 0, n, 0, s)]
+
+
+def _gases(ws: Workspace, flags: int, s: int) -> list[tuple[int, ...]]:
+    """Gases answer to the volumes that a sweep left."""
+    gases, n = ws.gases, len(ws.gases.particles)
+    cones, slopes = (forces.CONES, 0, gases.ids.shape[1], 0, s), (forces.SLOPES, 0, n, 0, s)
+    again = forces.AGAIN if flags & LOAD else 0
+    return [cones, slopes, (forces.ADJUST, 0, len(gases.of), again, s), (forces.SWELL, 0, n, 0, s)]
 
 
 def measure(

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.jit import feature, kernel, prange
+from ...backend.jit import feature, kernel, law, prange
 from ...backend.lanes import load, load3, store, store3
-from ...laws.vectors import minus, plus
+from ...forces.stages import FIRST_LOAD, run_load
+from ...laws.vectors import Vec, minus, plus
 from ...laws.vectors import times as scaled
 from .arrays import (
     AT_DATA,
@@ -42,10 +43,11 @@ from .projections import (
 )
 from .sheets import run_sheets
 
-PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT = 0, 1, 2, 3, 4, 5
+PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT, HOLD = 0, 1, 2, 3, 4, 5, 6
 FIRST_LAW = 100
 DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 100, 101, 102, 103, 104, 105
-"""Operations. A law's is ``FIRST_LAW`` plus its place in the table of laws."""
+"""Operations; more are in :mod:`pliant.forces.stages`. A law's is ``FIRST_LAW`` plus its place in the table
+of laws."""
 
 SMALLEST_SHARE = 1024
 """Fewer items per thread are not worth a fork and a join: some 10 us, and a projection is 20 to 70 ns."""
@@ -58,6 +60,7 @@ def predict(
     x_prev: Any,
     v_last: Any,
     f: Any,
+    g: Any,
     p: Any,
     times: Any,
     flags: Any,
@@ -79,7 +82,7 @@ def predict(
             if flags & STORE:
                 store(v_last, (i, m), speed, lanes)
             if w > 0:
-                speed = speed + h * p.gravity[m]
+                speed = speed + h * load(g, (m,), lanes)
                 if f.shape[0] > 0:
                     speed = speed + (h * w) * load(f, (i, m), lanes)
                 speed = speed * times[SLOW]
@@ -99,17 +102,50 @@ def finish(x: Any, v: Any, x_prev: Any, p: Any, times: Any, lo: Any, hi: Any, la
                 store(v, (i, m), speed + moved * times[INV_H], lanes)
 
 
+@law
+def share_of_way(start: Vec, target: Vec, share: Any) -> Vec:
+    """A share of the straight way; the target itself at its end."""
+    return plus(start, scaled(share, minus(target, start))) if share < 1 else target
+
+
+@kernel(inline=True)
+def arc_at(arc: Any, sub: Any, k: Any) -> Any:
+    """How far from the straight way target ``k`` is at the end of substep ``sub``."""
+    return arc[sub, k, 0], arc[sub, k, 1], arc[sub, k, 2]
+
+
 @kernel
-def pin(x: Any, v: Any, pins: Any, t: Any, share: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
+def pin(x: Any, v: Any, pins: Any, t: Any, sub: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
     """Pinned particles move to their share of the way to the target, at constant speed."""
     for k in range(lo, hi):
         start = load3(pins.start[t], k, lanes)
         target = load3(pins.target[t], k, lanes)
-        way = minus(target, start)
-        store3(v, pins.ids[k], scaled(times[INV_DT], way), lanes)
-        if share < 1:
-            target = plus(start, scaled(share, way))
-        store3(x, pins.ids[k], target, lanes)
+        here = share_of_way(start, target, pins.share[sub])
+        speed = scaled(times[INV_DT], minus(target, start))
+        if pins.arc.shape[0] > 0:
+            arc = arc_at(pins.arc, sub, k)
+            here = plus(here, arc)
+            if sub > 0:
+                arc = minus(arc, arc_at(pins.arc, sub - 1, k))
+            speed = plus(speed, scaled(times[INV_H], arc))
+        store3(v, pins.ids[k], speed, lanes)
+        store3(x, pins.ids[k], here, lanes)
+
+
+@kernel
+def hold(held: Any, way: Any, share: Any, t: Any, sub: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Attachments move to their share of the way; where they were is kept for damping."""
+    for c in range(lo, hi):
+        k = way.order[c]
+        start = load3(way.start[t], k, lanes)
+        here = share_of_way(start, load3(way.target[t], k, lanes), share[sub])
+        if way.arc.shape[0] > 0:
+            here = plus(here, arc_at(way.arc, sub, k))
+        before = start
+        if sub > 0:
+            before = load3(held[t, 0], c, lanes)
+        store3(held[t, 1], c, before, lanes)
+        store3(held[t, 0], c, here, lanes)
 
 
 @kernel
@@ -176,10 +212,14 @@ def run_law(
         run_sheets(extras, op - FIRST_LAW, x, out, y, w, r, times, flags, lo, hi, order, lanes)
 
 
+run_loads = feature("faces", run_load)
+"""What acts on faces, where anything does."""
+
+
 @kernel
 def run_stage(
-    row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any,
-    order: Any, extras: Any, lanes: Any, items: Any,
+    row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any,
+    loads: Any, gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """Items ``lo`` to ``hi`` of one row of the table, on one tile.
 
@@ -190,12 +230,16 @@ def run_stage(
     x, v, x_prev = p.x[t], p.v[t], p.x_prev[t]
     if op >= FIRST_LAW:
         run_law(op, lo, hi, flags, t, p, pool, g.out[t], times, order, extras, items)
+    elif op >= FIRST_LOAD:
+        run_loads(extras, op, lo, hi, flags, t, p, loads, gases, times[H], times[INV_H], lanes, items)
     elif op == PREDICT:
-        predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p, times, flags, lo, hi, lanes)
+        predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p.gravity[t], p, times, flags, lo, hi, lanes)
     elif op == FINISH:
         finish(x, v, x_prev, p, times, lo, hi, lanes)
     elif op == PIN:
-        pin(x, v, pins, t, pins.share[row[4]], times, lo, hi, lanes)
+        pin(x, v, pins, t, row[4], times, lo, hi, lanes)
+    elif op == HOLD:
+        hold(pool.held, way, pins.share, t, row[4], lo, hi, lanes)
     elif op == CONTACT:
         collide(x, x_prev, p, c, t, col, row[4], flags, lo, hi, lanes)
     elif op == SEPARATE:
@@ -206,29 +250,35 @@ def run_stage(
 
 @kernel
 def run_table(
-    table: Any, t: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, order: Any,
-    extras: Any, lanes: Any, items: Any,
+    table: Any, t: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any,
+    gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The whole table on one tile, in one thread."""
     for k in range(table.shape[0]):
         row = table[k]
-        run_stage(row, row[1], row[2], t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
+        run_stage(
+            row, row[1], row[2], t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras,
+            lanes, items,
+        )  # fmt: skip
 
 
 @kernel(parallel=True)
 def run_tiles(
-    table: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, order: Any, extras: Any,
-    lanes: Any, items: Any,
+    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any, gases: Any,
+    times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The whole table on every tile; threads share tiles."""
     for t in prange(p.x.shape[0]):
-        run_table(table, np.int64(t), p, pins, pool, g, c, col, times, order, extras, lanes, items)
+        run_table(
+            table, np.int64(t), p, pins, way, pool, g, c, col, loads, gases, times, order, extras, lanes,
+            items,
+        )  # fmt: skip
 
 
 @kernel(parallel=True)
 def run_rows(
-    table: Any, p: Any, pins: Any, pool: Any, g: Any, c: Any, col: Any, times: Any, threads: Any, order: Any,
-    extras: Any, lanes: Any, items: Any,
+    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any, gases: Any,
+    times: Any, threads: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The table row by row; threads share the items of a row where they are many, 16 items or more each."""
     for n in range(table.shape[0]):
@@ -238,10 +288,16 @@ def run_rows(
         shares = min(threads, (hi - lo) // SMALLEST_SHARE)
         for t in range(p.x.shape[0]):
             if shares < 2:
-                run_stage(row, lo, hi, t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
+                run_stage(
+                    row, lo, hi, t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras,
+                    lanes, items,
+                )  # fmt: skip
                 continue
             for s in prange(shares):
                 k = np.int64(s)
                 a = lo + blocks * k // shares * 16
                 b = min(lo + blocks * (k + 1) // shares * 16, hi)
-                run_stage(row, a, b, t, p, pins, pool, g, c, col, times, order, extras, lanes, items)
+                run_stage(
+                    row, a, b, t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras, lanes,
+                    items,
+                )  # fmt: skip

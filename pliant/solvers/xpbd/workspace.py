@@ -9,10 +9,11 @@ import numpy as np
 from ...backend.lanes import Features, Items, Lanes
 from ...contact.arrays import DRAG, NORMAL, PUSH, Colliders, collider_arrays, contact_arrays
 from ...diagnostics.report import Substep
+from ...forces.arrays import Gases, Loads, load_arrays
 from ...laws import LAWS
 from ...model import Model
 from ...state import gathered
-from .arrays import DAMPED, Particles, Pins, Pool
+from .arrays import DAMPED, Hold, Particles, Pins, Pool
 from .pool import ITEMS, lambda_of, packed, pool_of
 from .stages import SMALLEST_SHARE
 
@@ -33,7 +34,8 @@ class Workspace:
         self.damped = not rigid
         group = 1 if one_by_one else ITEMS
         self.packed = {law: packed(b, group) for law, b in self.blocks.items()}
-        self.extras = Features(*{LAWS[law].group for law in model.blocks} - {"cloth"})
+        groups = {LAWS[law].group for law in model.blocks} - {"cloth"}
+        self.extras = Features(*groups, *(() if model.faces is None else ("faces",)))
         self.order = Features("jacobi") if order == "jacobi" else Features()
         self.pool, self.gather = pool_of(model, self.packed, order == "jacobi", rigid)
         shape = (model.n_tiles, model.n_particles, 3, model.width)
@@ -43,9 +45,13 @@ class Workspace:
         self.v_start = np.zeros(shape, model.dtype)
         self.inv_mass = model.inv_mass.astype(model.dtype)
         self.mobility = self.inv_mass.copy()
-        self.gravity = model.gravity.astype(model.dtype)
         self.pin_ids = model.pin_ids.astype(np.int32)
         self.pin_start = np.zeros((model.n_tiles, len(model.pin_ids), 3, model.width), model.dtype)
+        self.held_order = np.zeros(0, np.int64)
+        if "attachment" in self.packed:
+            p = self.packed["attachment"]
+            self.held_order = p.block.file_order[p.source].astype(np.int64)
+        self.loads, self.gases = load_arrays(model, group)
         self.still: tuple[int, Colliders] | None = None
         self.contacts = contact_arrays(model, capacity=model.n_particles // 8 + 16)
         self.deepest = np.zeros((model.n_tiles, model.width), model.dtype)
@@ -62,13 +68,9 @@ class Workspace:
         return sum(a.nbytes for a in arrays)
 
     def constraints(self, control: Any) -> Pool:
-        """All constraints, with the softness of each world and the targets of attachments filled in."""
+        """All constraints, with the softness of each world filled in."""
         for k, law in enumerate(LAWS):
             np.divide(1.0, control.scale[law], out=self.pool.softness[:, k])
-        if "attachment" in self.packed:
-            p = self.packed["attachment"]
-            places = self.stored_place("attachment")[p.source]
-            self.pool.held[...] = control.attachment_targets[:, places]
         return self.pool
 
     def stored_place(self, law: str) -> Array:
@@ -94,14 +96,26 @@ class Workspace:
             self.inv_mass,
             self.mobility,
             control.f_ext,
-            self.gravity,
+            control.gravity,
         )
 
     def pins(self, control: Any, substeps: int) -> Pins:
         """Pins on their way from where they are to their targets."""
         if substeps not in self.shares:
             self.shares[substeps] = ((np.arange(substeps) + 1) / substeps).astype(self.model.dtype)
-        return Pins(self.pin_ids, self.pin_start, control.pin_targets, self.shares[substeps])
+        arcs = control.arcs("pins", substeps)
+        return Pins(self.pin_ids, self.pin_start, control.pin_targets, self.shares[substeps], arcs)
+
+    def hold(self, control: Any, substeps: int) -> Hold:
+        """Attachments on their way."""
+        arcs = control.arcs("attachments", substeps)
+        return Hold(control.attachment_start, control.attachment_targets, arcs, self.held_order)
+
+    def outside(self, control: Any) -> tuple[Loads, Gases]:
+        """Faces, with the air and the pressures that act on them in this step."""
+        self.loads.pressure[:, :-1] = control.pressure
+        self.loads.pressure[:, self.gases.of] = 0  # these push as constraints
+        return self.loads._replace(wind=control.wind), self.gases._replace(set=control.pressure)
 
     def colliders(self, control: Any, substeps: int) -> Colliders:
         """Colliders on their way; kept while none moves."""
@@ -136,7 +150,15 @@ class Workspace:
         for law in self.blocks:
             back = np.argsort(self.stored_place(law))
             lambda_[law] = self.multipliers(law)[:, back]
-        return Substep(h, self.x_prev, self.v_last, lambda_, self.contact_forces(h))
+        return Substep(h, self.x_prev, self.v_last, lambda_, self.contact_forces(h) + self.gas_forces(h))
+
+    def gas_forces(self, h: float) -> Array:
+        """Force of gases on each particle (W, N, 3) [N] in the last substep."""
+        model, g = self.model, self.gases
+        lanes = np.zeros((model.n_tiles, model.n_particles, 3, model.width))
+        shell = np.repeat(np.arange(len(g.of)), np.diff(g.particle_start))
+        lanes[:, g.particles] = g.slope * g.push[:, shell, :1].astype(float) / h**2
+        return gathered(lanes, model)
 
     def contact_forces(self, h: float) -> Array:
         """Force of the colliders on each particle (W, N, 3) [N] in the last substep: m correction/h^2."""

@@ -1,0 +1,1 @@
+"""Forces that come from outside and act on faces: wind and pressure."""
