@@ -100,10 +100,8 @@ def _gases(model: Model, faces: Faces, group: int) -> Gases:
     ]
     ids = np.concatenate([*corners, np.zeros((0, 4), int)])
     particles = np.concatenate([*around, np.zeros(0, int)]).astype(np.int32)
-    real = np.concatenate(
-        [*(a + np.arange(len(i)) for a, i in zip(first, mine, strict=False)), np.zeros(0, int)]
-    )
-    real = real.astype(int)
+    own = [a + np.arange(len(i)) for a, i in zip(first[:-1], mine, strict=True)]
+    real = np.concatenate([*own, np.zeros(0, int)]).astype(int)
     place = np.zeros(model.n_particles, int)
     place[particles] = np.arange(len(particles))
     start, rows = topology.vertex_incidence(place[ids[real, :3]], len(particles))
@@ -114,7 +112,7 @@ def _gases(model: Model, faces: Faces, group: int) -> Gases:
         set=np.zeros((t, len(faces.pressures), w), f),
         ids=np.ascontiguousarray(ids.T, np.int32),
         face_start=first,
-        face_stop=first[:-1] + [len(i) for i in mine],
+        face_stop=first[:-1] + np.array([len(i) for i in mine], np.int64),
         particles=particles,
         particle_start=_starts(around),
         start=start,
