@@ -13,7 +13,8 @@ from pliant.geometry.mesh import TriMesh
 from pliant.geometry.solid_shapes import ball, bar
 
 __all__ = [
-    "PATTERNS", "annulus", "ball", "bar", "disc", "equilateral", "grid", "sphere", "tube", "unstructured",
+    "PATTERNS", "annulus", "ball", "bar", "disc", "equilateral", "grid", "pillow", "sphere", "tube",
+    "unstructured",
 ]  # fmt: skip
 
 PATTERNS = ("right", "left", "alternating", "cross")
@@ -47,6 +48,21 @@ def grid(nx: int, ny: int, size: tuple[float, float] = (1.0, 1.0), pattern: str 
     else:
         raise MeshError(f"grid pattern {pattern!r} is unknown; choose one of {', '.join(PATTERNS)}")
     return _flat((uv - 0.5) * np.asarray(size, dtype=np.float64), triangles.reshape(-1, 3), "grid", uv)
+
+
+def pillow(nx: int, ny: int, size: tuple[float, float] = (1.0, 1.0)) -> TriMesh:
+    """Two rectangles on top of each other that share their rims: closed, flat, empty; ``size`` (2,) m.
+
+    Each has nx × ny vertices and one in the middle of each cell (``grid``'s pattern "cross"): first all of
+    the upper one as ``grid`` numbers them, then those of the lower one that are not on the rim.
+    """
+    top = grid(nx, ny, size, "cross")
+    n = top.n_vertices
+    x, y = np.arange(n) % nx, np.arange(n) // nx
+    rim = (np.arange(n) < nx * ny) & ((x == 0) | (x == nx - 1) | (y == 0) | (y == ny - 1))
+    below = np.where(rim, np.arange(n), n - 1 + np.cumsum(~rim))
+    vertices = np.concatenate([top.vertices, top.vertices[~rim]])
+    return TriMesh(vertices, np.concatenate([top.triangles, below[top.triangles[:, ::-1]]]), name="pillow")
 
 
 def equilateral(size: tuple[float, float], edge: float) -> TriMesh:

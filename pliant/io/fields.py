@@ -129,6 +129,13 @@ class Table:
             self.fail(key, f"is {value}, it must be at least {least}")
         return value
 
+    def flag(self, key: str, default: bool = False) -> bool:
+        """true or false."""
+        value = self.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, f"must be true or false, not {shown(value)}")
+        return value
+
     def text(self, key: str, default: Any = REQUIRED, choices: Sequence[str] = ()) -> Any:
         """A text, one of ``choices`` if there are any."""
         value = self.get(key, default)

@@ -14,6 +14,7 @@ from pliant.geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphe
 from pliant.geometry.mesh import TriMesh
 from pliant.io.fields import REQUIRED, Table, is_vector, read_toml, shown
 from pliant.io.meshes import UNITS, read_mesh
+from pliant.loads import ATMOSPHERE
 from pliant.materials import Fabric, fabrics
 from pliant.scene import BENDINGS, MEMBRANES, Cloth, Scene
 from pliant.solvers.base import Solver
@@ -27,19 +28,20 @@ Array = np.ndarray
 SOLVERS: dict[str, type[XPBD]] = {"xpbd": XPBD, "pbd": PBD}
 
 KEYS: dict[str, tuple[str, ...]] = {
-    "": ("scene", "simulation", "cloth", "collider", "attachment", "motion"),
-    "scene": ("title", "gravity", "air_drag"),
+    "": ("scene", "simulation", "cloth", "collider", "pressure", "attachment", "motion"),
+    "scene": ("title", "gravity", "air_drag", "air_density", "wind"),
     "simulation": (
         "solver", "dt", "seconds", "substeps", "iterations", "order", "relaxation", "stiffness", "dtype",
         "worlds", "output",
     ),
     "cloth": (
         "name", "mesh", "unit", "shape", "material", "position", "rotation_axis", "rotation_degrees", "pins",
-        "membrane", "bending", "warp_direction", "velocity",
+        "membrane", "bending", "warp_direction", "velocity", "drag_coefficient", "skin_friction",
     ),
     "collider": (
         "name", "kind", "position", "rotation_axis", "rotation_degrees", "friction", "friction_static",
     ),
+    "pressure": ("cloth", "pressure", "gas", "open", "volume", "ambient"),
     "attachment": ("cloth", "ids", "targets", "stiffness", "damping_time"),
     "motion": ("cloth", "ids", "times", "offsets"),
 }  # fmt: skip
@@ -50,6 +52,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "unstructured": ("size", "edge", "seed"),
     "disc": ("radius", "edge"),
     "annulus": ("inner", "outer", "edge"),
+    "pillow": ("nx", "ny", "size"),
     "sphere": ("radius", "subdivisions"),
     "tube": ("radius", "height", "n", "m"),
 }
@@ -131,13 +134,19 @@ def load_scene(path: str | Path, solver: str | None = None) -> SceneFile:
     head.only(*KEYS["scene"])
     if not root.tables("cloth"):
         root.fail("", "there is no cloth; begin one with [[cloth]]")
-    scene = Scene(
-        head.vector("gravity", (0.0, 0.0, -9.81), "m/s^2"), head.number("air_drag", 0.0, "1/s", least=0)
-    )
+    with head.at():
+        scene = Scene(
+            head.vector("gravity", (0.0, 0.0, -9.81), "m/s^2"),
+            head.number("air_drag", 0.0, "1/s", least=0),
+            air_density=head.number("air_density", None, "kg/m^3", least=0),
+            wind=head.vector("wind", (0.0, 0.0, 0.0), "m/s"),
+        )
     for table in root.tables("cloth"):
         _add_cloth(scene, table)
     for table in root.tables("collider"):
         _add_collider(scene, table)
+    for table in root.tables("pressure"):
+        _add_pressure(scene, table)
     for table in root.tables("attachment"):
         _add_attachment(scene, table)
     motions = [_motion(scene, table) for table in root.tables("motion")]
@@ -219,6 +228,8 @@ def _add_cloth(scene: Scene, table: Table) -> None:
             velocity=table.vector("velocity", (0.0, 0.0, 0.0), "m/s"),
             membrane=table.text("membrane", None, MEMBRANES),
             bending=table.text("bending", "isometric", BENDINGS),
+            drag_coefficient=table.number("drag_coefficient", 1.2, least=0),
+            skin_friction=table.number("skin_friction", 0.01, least=0),
             name=table.text("name", None),
         )
 
@@ -246,7 +257,9 @@ def _shape_values(shape: Table, kind: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key in SHAPES[kind]:
         if key == "size":
-            values[key] = shape.vector(key, (1.0, 1.0) if kind == "grid" else REQUIRED, "m", length=2)
+            values[key] = shape.vector(
+                key, (1.0, 1.0) if kind in ("grid", "pillow") else REQUIRED, "m", length=2
+            )
         elif key in ("nx", "ny", "n", "m"):
             values[key] = shape.whole(key, least=2)
         elif key in ("seed", "subdivisions"):
@@ -365,6 +378,19 @@ def _cloth(scene: Scene, table: Table) -> Cloth:
     if "cloth" not in table and len(names) > 1:
         table.fail("cloth", f"is missing; name one of {', '.join(names)}")
     return scene.cloths[names.index(table.text("cloth", names[0], names))]
+
+
+def _add_pressure(scene: Scene, table: Table) -> None:
+    table.only(*KEYS["pressure"])
+    with table.at():
+        scene.add_pressure(
+            _cloth(scene, table),
+            table.number("pressure", unit="Pa"),
+            gas=table.flag("gas"),
+            open=table.flag("open"),
+            volume=table.number("volume", None, "m^3", above=0),
+            ambient=table.number("ambient", ATMOSPHERE, "Pa", least=0),
+        )
 
 
 def _add_attachment(scene: Scene, table: Table) -> None:

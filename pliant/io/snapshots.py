@@ -68,7 +68,12 @@ def scene_summary(model: Model) -> dict[str, list[float]]:
         "air_drag": (model.air_drag,),
         "colliders": (c.kind, c.size, c.rotation, c.position, c.mu_static, c.mu_kinetic),
         "attachment targets": (model.attachment_targets,),
+        "wind": (model.wind,),
     }
+    if model.faces is not None:
+        f = model.faces
+        inside = [(p.pressure, p.gas, p.volume, p.ambient) for p in f.pressures]
+        groups["air and pressure"] = (f.ids, f.air, f.mass, f.pressure_of, inside)
     for law, b in model.blocks.items():
         groups[f"{law} constraints"] = (b.ids, b.params, b.compliance, b.damping_time, b.color_start)
     return {name: _summary(values) for name, values in groups.items()}

@@ -28,7 +28,7 @@ def test_a_level_sheet_falls_with_quadratic_drag(substeps: int) -> None:
     scene.add_cloth(pl.shapes.grid(5, 5), SHEET, drag_coefficient=1.1, skin_friction=0.5)
     sim = pl.Simulation(scene, pl.XPBD(substeps=substeps))
     vt = np.sqrt(2 * 0.15 * 9.81 / (1.2 * 1.1))
-    for seconds in (0.1, 0.3, 1.0):
+    for seconds in (0.3, 0.6, 1.0):
         while sim.time < seconds - 1e-9:
             info = sim.step("full")
         t = sim.time
@@ -100,14 +100,14 @@ def test_still_air_takes_energy_and_never_gives_any() -> None:
 
 
 def test_wind_is_set_per_world_or_by_a_function_of_time() -> None:
-    scene, _ = loose(gravity=(0, 0, 0), air_density=1.2)
+    """From rest, U k U t/(1 + k U t) with k = rho C/(2 rho_A): 1 % after a step."""
+    scene, _ = loose(SHEET, gravity=(0, 0, 0), air_density=1.2)
     sim = pl.Simulation(scene, worlds=3)
     sim.set(wind=[[0, 0, 1.0], [0, 0, -2.0]], worlds=[0, 2])
     sim.step()
     up = sim.state.v[:, :, 2].mean(axis=1)
-    assert up[0] > 0
-    assert up[1] == 0
-    assert up[2] == pytest.approx(-4 * up[0], rel=0.05)
+    k = 0.5 * 1.2 * 1.2 / 0.15 / 60
+    np.testing.assert_allclose(up, [k / (1 + k), 0, -4 * k / (1 + 2 * k)], rtol=0.01)
 
     asked: list[float] = []
 
@@ -115,7 +115,7 @@ def test_wind_is_set_per_world_or_by_a_function_of_time() -> None:
         asked.append(time)
         return np.array([[0, 0, 1.0], [0, 0, 0.0], [0, 0, -2.0]])
 
-    blown, _ = loose(gravity=(0, 0, 0), wind=gusts)
+    blown, _ = loose(SHEET, gravity=(0, 0, 0), wind=gusts)
     other = pl.Simulation(blown, worlds=3)
     other.step()
     assert asked == [pytest.approx(0.5 / 60)]

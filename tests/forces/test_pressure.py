@@ -119,7 +119,7 @@ def test_a_gas_follows_its_volume_as_it_is_pumped() -> None:
         radius = np.linalg.norm(sim.x[0], axis=1).mean()
         assert radius == pytest.approx(radius_in_balance(filling, 50.0, volume, first), rel=2e-3)
         assert (inside.now[0] + 50) * inside.enclosed[0] == pytest.approx((filling + 50) * volume, rel=1e-12)
-    assert radius > 1.1 * first
+    assert radius > 1.04 * first
 
 
 @pytest.mark.parametrize("substeps", [1, 4, 20])
@@ -215,18 +215,8 @@ def test_mistakes_are_named() -> None:
 
 
 def test_a_flat_pillow_needs_to_be_told_its_volume() -> None:
-    """Two squares on top of each other, sewn along the rim: closed, but empty where it starts."""
-    grid = pl.shapes.grid(4, 4, (0.4, 0.4))
-    x, y = grid.vertices[:, 0], grid.vertices[:, 1]
-    rim = (np.abs(x - x.mean()) > 0.199) | (np.abs(y - y.mean()) > 0.199)
-    below = np.where(rim, np.arange(16), 16 + np.cumsum(~rim) - 1)
-    pillow = pl.TriMesh(
-        np.concatenate([grid.vertices, grid.vertices[~rim]]),
-        np.concatenate([grid.triangles, below[grid.triangles][:, ::-1]]),
-        name="pillow",
-    )
     scene = pl.Scene(gravity=(0, 0, 0))
-    cloth = scene.add_cloth(pillow, SKIN, bending="none")
+    cloth = scene.add_cloth(pl.shapes.pillow(4, 4, (0.4, 0.4)), SKIN, bending="none")
     with pytest.raises(SceneError, match="encloses no volume where it starts"):
         scene.add_pressure(cloth, 10.0, gas=True)
     inside = scene.add_pressure(cloth, 5.0)

@@ -175,3 +175,12 @@ def test_the_stencil_measures_edge_length_times_angle(
     size = np.linalg.norm((stencil[0, :, None] * bent).sum(axis=0))
     assert size == pytest.approx(length * 2.0 * abs(np.sin(theta / 2)), abs=1e-13)
     assert measures.hinge_angles(bent, HINGE)[0] == pytest.approx(theta, abs=1e-13)
+
+
+def test_the_enclosed_volume_of_a_box_wherever_it_is() -> None:
+    corners = np.array([[x, y, z] for x in (0, 2.0) for y in (0, 3.0) for z in (0, 5.0)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+    assert measures.enclosed_volume(corners + 1e3, faces) == pytest.approx(30.0, rel=1e-12)
+    worlds = np.stack([corners, 2 * corners])
+    np.testing.assert_allclose(measures.enclosed_volume(worlds, faces[:, ::-1]), [-30.0, -240.0], rtol=1e-12)

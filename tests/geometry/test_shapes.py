@@ -148,3 +148,16 @@ def test_sphere_and_disc_counts() -> None:
 def test_impossible_shapes_are_refused(make: object, message: str) -> None:
     with pytest.raises(MeshError, match=message):
         make()  # type: ignore[operator]
+
+
+def test_a_pillow_is_two_sheets_sewn_along_the_rim() -> None:
+    pillow, sheet = shapes.pillow(5, 4, (2.0, 1.0)), shapes.grid(5, 4, (2.0, 1.0), "cross")
+    assert len(topology.boundary_edges(pillow.triangles)) == 0
+    assert len(topology.inconsistent_edges(pillow.triangles)) == 0
+    assert euler(pillow) == 2
+    assert pillow.area == pytest.approx(2 * sheet.area)
+    np.testing.assert_array_equal(pillow.vertices[: sheet.n_vertices], sheet.vertices)
+    assert pillow.n_vertices == 2 * sheet.n_vertices - 14
+    assert measures.enclosed_volume(pillow.vertices, pillow.triangles) == 0.0
+    puffed = pillow.vertices + np.array([0, 0, 0.1]) * (np.arange(pillow.n_vertices) == 6)[:, None]
+    assert measures.enclosed_volume(puffed, pillow.triangles) > 0.0

@@ -169,3 +169,33 @@ def test_a_large_grid_is_quick() -> None:
     assert len(edges) == 3 * 256**2 + 2 * 256
     assert len(hinges) == len(edges) - 4 * 256
     assert np.abs(measures.hinge_angles(mesh.vertices, hinges)).max() == 0.0
+
+
+@settings(max_examples=30, deadline=None)
+@given(surface=surfaces())
+def test_oriented_faces_agree_across_every_edge(surface: tuple[np.ndarray, np.ndarray]) -> None:
+    """Whatever faces were turned over; the same faces, and the first of each piece as it was."""
+    triangles = surface[1]
+    try:
+        topology.hinges(triangles)
+        out = topology.oriented(triangles)
+    except MeshError:
+        return
+    assert len(topology.inconsistent_edges(out)) == 0
+    np.testing.assert_array_equal(np.sort(out, axis=1), np.sort(triangles, axis=1))
+    turned = triangles.copy()
+    turned[1::2] = turned[1::2, ::-1]
+    np.testing.assert_array_equal(np.sort(topology.oriented(turned), axis=1), np.sort(triangles, axis=1))
+    if len(triangles):
+        np.testing.assert_array_equal(out[0], triangles[0])
+
+
+def test_a_mobius_strip_cannot_be_oriented() -> None:
+    n = 5
+    k = np.arange(n)
+    ahead = (k + 1) % n
+    low, high = 2 * k, 2 * k + 1
+    low_next, high_next = np.where(ahead == 0, 1, 2 * ahead), np.where(ahead == 0, 0, 2 * ahead + 1)
+    strip = np.concatenate([np.stack([low, low_next, high], 1), np.stack([high, low_next, high_next], 1)])
+    with pytest.raises(MeshError, match="one side only"):
+        topology.oriented(strip)

@@ -359,3 +359,53 @@ def test_scene_files_in_the_pages_load(page: str, tmp_path: Path) -> None:
     assert blocks
     for text in blocks:
         assert scene(tmp_path, text).scene.n_particles > 100
+
+
+AIRY = """
+[scene]
+air_density = 1.1
+wind = [1, 2, 3]
+[[cloth]]
+name = "pillow"
+shape = { kind = "pillow", nx = 3, ny = 4, size = [0.3, 0.4] }
+material = "cotton"
+bending = "none"
+drag_coefficient = 0.6
+skin_friction = 0.02
+[[cloth]]
+name = "sail"
+shape = { kind = "grid", nx = 3, ny = 3 }
+material = "cotton"
+[[pressure]]
+cloth = "pillow"
+pressure = 50
+gas = true
+volume = 0.01
+ambient = 9e4
+[[pressure]]
+cloth = "sail"
+pressure = 2
+open = true
+"""
+
+
+def test_air_and_pressure_arrive(tmp_path: Path) -> None:
+    made = scene(tmp_path, AIRY).scene
+    assert (made.air_density, made.wind.tolist()) == (1.1, [1, 2, 3])
+    assert (made.cloths[0].air.drag_coefficient, made.cloths[0].air.skin_friction) == (0.6, 0.02)
+    gas, side = made.pressures
+    assert (gas.cloth.name, gas.pressure, gas.gas, gas.volume, gas.ambient) == ("pillow", 50, True, 0.01, 9e4)
+    assert (side.cloth.name, side.pressure, side.gas, side.open) == ("sail", 2, False, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("gas = true\n", "gas = 1\n", r"line \d+: \[\[pressure\]\] gas: must be true or false, not 1"),
+        ("open = true\n", "", r'line \d+: \[\[pressure\]\]: .*"sail" is not closed'),
+        ("air_density = 1.1", "air_density = 0", r"line \d+: \[scene\]: wind without air"),
+    ],
+)
+def test_mistakes_about_air_and_pressure_are_placed(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(SceneFileError, match=message):
+        scene(tmp_path, AIRY.replace(old, new))
