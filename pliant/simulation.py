@@ -16,6 +16,7 @@ from .backend.interrupts import Interrupt, held_back
 from .backend.notice import notice
 from .errors import PliantError, ProtocolError, SceneError
 from .frames import carried_by_frames, carry, next_pose
+from .geometry.motion import Pose
 from .io.recording import Part, Recording, Solid
 from .io.snapshots import read_snapshot, scene_differences, scene_summary, write_snapshot
 from .model import Model
