@@ -74,7 +74,14 @@ def row(workload: str, worlds: int, entry: Record) -> list[str]:
     memory = f"{entry['memory']:.0f}" if math.isfinite(entry["memory"]) else ""
     cores = f"{entry['cores']:.1f}" if math.isfinite(entry["cores"]) else ""
     cells = [entry["name"], time, *([rate] if workload == "worlds" else []), *judged, start, memory, cores]
-    return [*cells, f"FAILED: {entry['failure']}" if entry["failure"] else ""]
+    return [*cells, remarks(entry)]
+
+
+def remarks(entry: Record) -> str:
+    """What is to be said of a contestant."""
+    failure = f"FAILED: {entry['failure']}" if entry["failure"] else ""
+    warning = f"it warns: {entry['remark'].partition(':')[2].strip()}" if entry["remark"] else ""
+    return "; ".join(filter(None, [failure, warning]))
 
 
 def heading(workload: str) -> list[str]:
@@ -129,14 +136,16 @@ def comma_separated(record: Record) -> str:
     writer = csv.writer(out, lineterminator="\n")
     times = ("median", "quartile 1", "quartile 3")
     head = ["workload", "run", "contestant", "package", "version", *(f"seconds per frame {t}" for t in times)]
-    writer.writerow([*head, *keys, "start", "memory MiB", "cores", "frames", "failure", "configuration"])
+    writer.writerow(
+        [*head, *keys, "start", "memory MiB", "cores", "frames", "failure", "warning", "configuration"]
+    )
     for run in record["runs"]:
         for e in run["contestants"]:
             first = [record["workload"], run["title"], e["name"], e["package"], e["version"] or ""]
             numbers = [e["seconds per frame"][t] for t in times] + [e["quality"].get(k) for k in keys]
             numbers += [e["start"], e["memory"], e["cores"]]
             cells = ["" if v is None or not math.isfinite(v) else f"{v:.6g}" for v in numbers]
-            writer.writerow([*first, *cells, e["frames"], e["failure"] or "", e["text"]])
+            writer.writerow([*first, *cells, e["frames"], e["failure"] or "", e["remark"] or "", e["text"]])
     return out.getvalue()
 
 
@@ -181,8 +190,7 @@ def _table(workload: str, run: Record) -> str:
         cells = row(workload, run.get("worlds", 1), e)
         width = 100 * math.log(median / least) / math.log(most / least) if math.isfinite(median) else 0
         last = f"<div style='width:{width:.0f}%'></div>"
-        if cells[-1]:
-            last += f"<span class='failed'>{escape(cells[-1])}</span>"
+        last += f"<span class='failed'>{escape(cells[-1])}</span>" if cells[-1] else ""
         kind = " class='ours'" if e["package"] == "pliant" else ""
         inner = "".join(f"<td>{escape(c)}</td>" for c in cells[:-1])
         lines.append(f"<tr{kind}>{inner}<td class='bar'>{last}</td></tr>")

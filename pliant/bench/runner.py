@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +45,7 @@ class Result:
     samples  quality of the measured frames
     quality  what the workload makes of them, if the run was complete
     failure  why there is nothing more to tell, if so
+    remark   the first warning that the library printed, if any
     """
 
     name: str
@@ -57,6 +60,7 @@ class Result:
     samples: list[Sample] = field(default_factory=list)
     quality: Sample = field(default_factory=dict)
     failure: str | None = None
+    remark: str | None = None
 
     @property
     def counted(self) -> np.ndarray:
@@ -80,9 +84,15 @@ class Result:
 
 
 class Child:
-    """The process of one contestant, seen from outside."""
+    """The process of one contestant, seen from outside.
+
+    It works in a folder of its own, which goes with it: libraries leave files behind. ``remark`` is the first
+    warning that it printed, once it has ended.
+    """
 
     def __init__(self, module: str, entry: Contestant, workload: Workload, threads: int | None) -> None:
+        self.remark: str | None = None
+        self.folder = tempfile.TemporaryDirectory(prefix="pliant-bench-")
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         what = [module, entry.name, entry.workload, options(workload)]
         self.process = subprocess.Popen(
@@ -91,6 +101,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
+            cwd=self.folder.name,
             env=environment(entry, threads),
         )
         self.answers: queue.Queue[str | None] = queue.Queue()
@@ -121,12 +132,22 @@ class Child:
         """How the process ended, with the last line it printed."""
         code = self.process.wait()
         how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        lines = self.printed()
+        return f"crashed ({how})" + (f": {lines[-1]}" if lines else "")
+
+    def printed(self) -> list[str]:
+        """Lines that it printed so far."""
         self.log.seek(0)
-        lines = self.log.read().decode("utf-8", "replace").strip().splitlines()
-        return f"crashed ({how})" + (f": {lines[-1].strip()[:200]}" if lines else "")
+        lines = self.log.read().decode("utf-8", "replace").splitlines()
+        return [line.strip()[:200] for line in lines if line.strip()]
 
     def end(self) -> None:
-        """Let it go, or make it."""
+        """Make it go; the second time nothing happens."""
+        if self.log.closed:
+            return
+        self.remark = next(
+            (line for line in self.printed() if re.match("warning", line, re.IGNORECASE)), None
+        )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.kill()
@@ -136,11 +157,13 @@ class Child:
                 stream.close()
             except OSError:  # the pipe of a process that crashed
                 continue
+        self.folder.cleanup()
 
 
 def environment(entry: Contestant, threads: int | None) -> dict[str, str]:
-    """Variables of the process; ``threads`` for all libraries alike."""
-    found = dict(os.environ)
+    """Variables of the process: it finds the modules that we find; ``threads`` for all libraries alike."""
+    paths = [str(Path(path).absolute()) for path in sys.path]  # "" is the current folder
+    found = os.environ | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
     if threads is not None:
         found |= {"OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads)}
     return found | entry.environment
@@ -173,8 +196,9 @@ def compare(
                 result.start = time.perf_counter() - began
         rounds(results, children, workload, limit, say)
     finally:
-        for child in children:
+        for child, result in zip(children, results, strict=False):
             child.end()
+            result.remark = child.remark
     for result in results:
         made = sum(len(turn) for turn in result.turns)
         if result.failure is None and result.samples and made == workload.frames:

@@ -26,17 +26,17 @@ def color(ids: np.ndarray, n_vertices: int, fixed: np.ndarray | None = None) -> 
     if fixed is not None:
         slot = np.where(np.asarray(fixed, dtype=bool)[slot], n_vertices, slot)
     fewest = int(np.bincount(slot.ravel(), minlength=n_vertices + 1)[:n_vertices].max(initial=0))
-    colors = _first_fit(slot, sequence, n_vertices)
+    colors = first_fit(slot, sequence, n_vertices)
     if colors.max() + 1 > fewest:
-        other = _first_fit(slot, lexicographic, n_vertices)
+        other = first_fit(slot, lexicographic, n_vertices)
         colors = other if other.max() < colors.max() else colors
     start = np.zeros(int(colors.max()) + 2, dtype=np.int32)
     np.cumsum(np.bincount(colors), out=start[1:])
     return np.argsort(colors, kind="stable").astype(np.int32), start
 
 
-def _first_fit(slot: np.ndarray, sequence: np.ndarray, n_vertices: int) -> np.ndarray:
-    """For each row, in ``sequence``, the lowest colour that no earlier row at its vertices has.
+def first_fit(slot: np.ndarray, sequence: np.ndarray, n_vertices: int) -> np.ndarray:
+    """For each row of vertices, in ``sequence``, the lowest colour that no earlier row at them has (E,).
 
     A set of colours is the bits of one Python integer: under 1 µs a row and no limit on colours. The slot
     ``n_vertices`` stands for every fixed vertex and never conflicts.

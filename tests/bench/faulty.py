@@ -34,7 +34,7 @@ def nothing(x: np.ndarray) -> None:
 
 
 def crash(x: np.ndarray) -> None:
-    print("about to go", flush=True)
+    print("Warning: about to go", flush=True)
     os._exit(7)
 
 

@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,11 @@ def test_pypbd_has_the_same_constraints_and_moves_alike(ran: tuple[Path, dict]) 
     scene = pypbd.cloth(work)
     kinds = [type(c).__name__ for c in scene.model.getConstraints()]
     ours = springs(work, xpbd(substeps=20)(), "float64").model.blocks
+    constraints = scene.model.getConstraints()
+    scene.step()
+    theirs = [sorted(constraints[k].bodies) for group in scene.model.getConstraintGroups() for k in group]
+    assert np.sort(ours["distance"].ids, axis=1).tolist() == [ids for ids in theirs if len(ids) == 2]
+    scene = pypbd.cloth(work)
     assert kinds.count("DistanceConstraint_XPBD") == len(ours["distance"]) == len(work.edges)
     assert kinds.count("IsometricBendingConstraint_XPBD") == len(ours["isometric"]) == len(work.hinges)
     assert scene.positions() == pytest.approx(work.mesh.vertices, abs=1e-15)
@@ -110,6 +116,11 @@ def test_our_springs_are_equal_and_our_sheet_is_the_material() -> None:
     blocks = springs(work, xpbd(substeps=2)(), "float32").model.blocks
     assert set(blocks) == {"distance", "isometric"}
     assert (blocks["distance"].compliance == 1e-3).all()
+    assert sorted(map(tuple, blocks["distance"].ids.tolist())) == [tuple(e) for e in work.edges.tolist()]
+    assert sorted(blocks["distance"].file_order) == list(range(len(work.edges)))
+    for start, stop in pairwise(blocks["distance"].color_start):
+        ids = blocks["distance"].ids[start:stop]
+        assert len(np.unique(ids)) == ids.size > 0, "a colour shares no vertex"
     model = sheet(work, xpbd(substeps=2)(), "float64").model
     assert set(model.blocks) == {"membrane", "isometric"}
     assert model.mass == pytest.approx(work.mass)
@@ -203,6 +214,7 @@ def test_duels() -> None:
 
 def made_up() -> dict:
     failed = result("<b>peer</b>", "pypbd", failure="crashed & burnt")
+    failed.remark = "WARNING: it is hot"
     unmade = Result("absent", "newton", failure="not installed")
     rows = [r.record() for r in (result("ours", "pliant"), failed, unmade)]
     run = {"title": "9 x 9", "worlds": 64, "contestants": rows, "duels": []}
@@ -213,7 +225,7 @@ def made_up() -> dict:
 
 def test_failures_are_shown_as_failures() -> None:
     told = report.text(made_up())
-    assert "FAILED: crashed & burnt" in told
+    assert "FAILED: crashed & burnt; it warns: it is hot" in told
     assert "FAILED: not installed" in told
     assert "3.2e+04" in told, "64 worlds in 2 ms"
     assert "nan" not in told

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from pliant.bench import runner
 from pliant.bench.contestants import Contestant, entries_of
@@ -18,7 +17,6 @@ from pliant.bench.workloads import Cloth
 def results() -> dict[str, Result]:
     """All of ``faulty.py`` side by side: nine frames of a tiny sheet."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{ROOT / 'tests' / 'bench'}:{ROOT}")
         patch.syspath_prepend(str(Path(__file__).parent))
         patch.setattr(runner, "PATIENCE", 10.0)
         found = [("faulty", e) for e in entries_of("faulty")]
@@ -36,12 +34,13 @@ def test_who_behaves_is_measured(results: dict[str, Result]) -> None:
     assert good.start > 0
     assert good.memory > 10
     assert good.version == np.__version__
+    assert good.remark is None
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("crashes", "crashed (exit code 7): about to go"),
+        ("crashes", "crashed (exit code 7): Warning: about to go"),
         ("dies", "crashed (killed by signal 6)"),
         ("hangs", "no answer within 4 s"),
         ("hangs at once", "no answer within 10 s"),
@@ -56,6 +55,7 @@ def test_who_fails_is_shown_with_the_reason(results: dict[str, Result], name: st
     assert result.failure is not None
     assert result.failure.startswith(reason)
     assert result.quality == {}, "nothing is judged that did not run to the end"
+    assert result.remark == ("Warning: about to go" if name == "crashes" else None)
 
 
 def test_a_slow_one_is_stopped_and_its_times_are_kept() -> None:
