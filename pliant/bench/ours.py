@@ -148,6 +148,8 @@ CLOTH = [
     entry("cloth", "XPBD 20x1", xpbd(substeps=20), "springs, own order"),
     entry("cloth", "XPBD 20x1", xpbd(substeps=20), "sheet"),
     entry("cloth", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
+    entry("cloth", "XPBD 100x1", xpbd(substeps=100), "springs"),
+    entry("cloth", "XPBD 100x1", xpbd(substeps=100), "sheet"),
 ]
 WORLDS = [
     entry("worlds", "XPBD 20x1", xpbd(substeps=20), "springs", "float32", same=LIKE_PYPBD),
