@@ -19,7 +19,7 @@ from ..scene import Scene
 from ..simulation import Simulation
 from ..solvers.xpbd.solver import XPBD
 from .statics import relax
-from .textile import Measured, _ends, edge_load
+from .textile import Measured, _ends, converged_pair, edge_load
 
 Array = np.ndarray
 
@@ -169,3 +169,33 @@ def _ribbed(model: Model, law: str, place: Array) -> Model:
     across = place[block.ids[:, 0]] == place[block.ids[:, 1]]
     compliance = np.where(across[:, None], block.compliance, 0.0)
     return replace(model, blocks={**model.blocks, law: replace(block, compliance=compliance)})
+
+
+EXAMPLE = Fabric(
+    "woven", thickness=1e-3, youngs_modulus=1e6, weft_modulus=4e5, poisson_ratio=0.25, shear_modulus=5e4
+)
+"""E1 t = 1000, E2 t = 400, G t = 50 N/m."""
+
+
+def main() -> None:
+    """Print every experiment beside its closed form: ``python -m pliant.lab.sheets``."""
+    angles = [0.0, 90.0, 45.0]
+    coarse, fine = converged_pair(lambda s: woven_strip(EXAMPLE, angles, s), 40)
+    print(
+        "T05 strips at 0, 90, 45 degrees: E t [N/m], contraction (exact | measured | with half the substeps)"
+    )
+    exact = [direction_modulus(EXAMPLE, a) for a in angles]
+    for columns in zip(exact, fine.readings, coarse.readings, strict=True):
+        print("    " + " | ".join(" ".join(f"{v:10.5g}" for v in numbers) for numbers in columns))
+    print("T06 simple shear: force per length over G t gamma, at 0.5 and 2 degrees")
+    shears = [simple_shear(EXAMPLE, a).readings[0, 0] / (50 * a) for a in np.radians([0.5, 2.0])]
+    print("    " + " ".join(f"{v:10.5g}" for v in shears))
+    print("quarter ring, tip over P R^3/(B w): along the load, across it, along it (tangential)")
+    print(f"    closed form {RING[0]:10.5g} {RING[1]:10.5g} {RING[2]:10.5g}")
+    for bending in ("curved", "dihedral"):
+        (a, b), (_, c) = quarter_ring(bending, 20).readings
+        print(f"    {bending:11} {a:10.5g} {b:10.5g} {c:10.5g}")
+
+
+if __name__ == "__main__":
+    main()
