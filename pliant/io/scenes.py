@@ -14,6 +14,7 @@ from pliant.geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphe
 from pliant.geometry.mesh import TriMesh
 from pliant.io.fields import REQUIRED, Table, is_vector, read_toml, shown
 from pliant.io.meshes import UNITS, read_mesh
+from pliant.io.motions import read_motion
 from pliant.loads import ATMOSPHERE
 from pliant.materials import Fabric, fabrics
 from pliant.scene import BENDINGS, MEMBRANES, Cloth, Scene
@@ -40,6 +41,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     ),
     "collider": (
         "name", "kind", "position", "rotation_axis", "rotation_degrees", "friction", "friction_static",
+        "motion",
     ),
     "pressure": ("cloth", "pressure", "gas", "open", "volume", "ambient"),
     "attachment": ("cloth", "ids", "targets", "stiffness", "damping_time"),
@@ -363,13 +365,15 @@ def _add_collider(scene: Scene, table: Table) -> None:
                 table.number("height", unit="m", above=0),
                 table.number("rounding", 0.0, "m", least=0),
             )
+        position, rotation = table.vector("position", (0.0, 0.0, 0.0), "m"), _rotation(table)
         scene.add_collider(
             shape,
-            table.vector("position", (0.0, 0.0, 0.0), "m"),
-            _rotation(table),
+            position,
+            rotation,
             table.number("friction", None, least=0),
             table.number("friction_static", None, least=0),
             table.text("name", None),
+            read_motion(table, position, rotation),
         )
 
 

@@ -115,6 +115,7 @@ class Studio:
     Args:
         recording, frame, size: as for :func:`draw_frame`.
         samples: of every pixel, along each side.
+        margin: as for :func:`pliant.viewer.framing.fit`.
         ground_step: light on the ground changes slowly, so it is found at every so-manieth row and column.
     """
 
@@ -125,11 +126,12 @@ class Studio:
         size: tuple[int, int],
         samples: int = 3,
         ground_step: int = 2,
+        margin: float = 1.06,
     ) -> None:
         self.recording, self.frame, self.size = recording, frame, size
         width, height = size
         points = (frame.points - frame.centre) / frame.radius
-        position, *directions = fit(points, frame.direction, width / height)
+        position, *directions = fit(points, frame.direction, width / height, margin)
         self.camera = _Camera(position, np.stack(directions), width, height, samples)
         py, px = np.divmod(np.arange(width * height), width)
         self.rays = self.camera.rays((px + 0.5) * samples, (py + 0.5) * samples)

@@ -38,6 +38,7 @@ SMALL = (640, 360)
 SLOWEST, FASTEST = 20, 60  # frames a second that any player shows evenly
 USUAL = (24, 25, 30, 48, 50, 60)
 QUALITY = {"crf": "19", "preset": "medium"}
+MARGIN = 1.16  # around what moves, for the words
 _EDGE = 24
 
 
@@ -159,7 +160,7 @@ def _pictures(
     """The pictures of the film, with their words; one that is shown again is not drawn again."""
     pil = typesetter(WHAT, "video")
     frame = framing(recording)
-    studio = Studio(recording, frame, size, samples=2, ground_step=4)
+    studio = Studio(recording, frame, size, samples=2, ground_step=4, margin=MARGIN)
     scale = strain_scale(recording.strains) if strain else None
     widest = size[0] - 2 * _EDGE - (120 if scale is not None else 0)
     heading = _heading(pil, recording, widest, length_text(frame.grid))

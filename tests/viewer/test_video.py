@@ -98,7 +98,7 @@ def test_a_film_has_what_players_need(film: tuple[Recording, Path]) -> None:
 def test_the_pictures_are_those_of_the_recording(film: tuple[Recording, Path]) -> None:
     recording, path = film
     _, pictures = decoded(path)
-    studio = Studio(recording, framing(recording), SIZE, samples=2, ground_step=4)
+    studio = Studio(recording, framing(recording), SIZE, samples=2, ground_step=4, margin=video.MARGIN)
     for k in (0, 4, 8):
         off = pictures[k][:105].astype(float) - studio.draw(k)[:105]  # above the time
         assert np.abs(off).mean() < 3
