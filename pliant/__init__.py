@@ -37,6 +37,7 @@ _HOMES = {
     "Cylinder": "geometry.colliders",
     "Capsule": "geometry.colliders",
     "Box": "geometry.colliders",
+    "MeshCollider": "geometry.colliders",
     "Keyframes": "geometry.motion",
     "Steady": "geometry.motion",
     "read_mesh": "io.meshes",
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
         SolverError,
     )
     from .geometry import shapes
-    from .geometry.colliders import Box, Capsule, Cylinder, Plane, Sphere
+    from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Sphere
     from .geometry.mesh import TriMesh
     from .geometry.motion import Keyframes, Steady
     from .geometry.tetmesh import TetMesh

@@ -9,10 +9,10 @@ import numpy as np
 from . import materials
 from .errors import SceneError
 from .geometry import measures, topology
-from .geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Shape, Sphere
 from .laws import LAWS
 from .loads import build_faces
-from .model import Block, ColliderSet, Model, Part, lane_width
+from .model import MESH, Block, ColliderSet, Model, Part, lane_width
 
 if TYPE_CHECKING:
     from .scene import Cloth, Scene
@@ -181,7 +181,8 @@ def _colliders(scene: Scene) -> ColliderSet:
     turns = np.array([c.rotation for c in scene.colliders]).reshape(k, 3, 3)
     where = np.array([c.position for c in scene.colliders]).reshape(k, 3)
     names = tuple(c.name for c in scene.colliders)
-    return ColliderSet(np.array(kinds, np.int32), sizes, frames, turns, where, mu[0], mu[1], names)
+    meshes = tuple(c.shape for c in scene.colliders if isinstance(c.shape, MeshCollider))
+    return ColliderSet(np.array(kinds, np.int32), sizes, frames, turns, where, mu[0], mu[1], names, meshes)
 
 
 def _shape_row(shape: Shape) -> tuple[int, Array, Array]:
@@ -196,4 +197,6 @@ def _shape_row(shape: Shape) -> tuple[int, Array, Array]:
         return 3, np.array([shape.radius, 0.5 * shape.height, 0, 0]), np.eye(3)
     if isinstance(shape, Box):
         return 4, np.array([*(0.5 * np.asarray(shape.size, float)), shape.rounding]), np.eye(3)
+    if isinstance(shape, MeshCollider):
+        return MESH, np.zeros(4), np.eye(3)
     raise SceneError(f"no distance law for a collider of type {type(shape).__name__}")

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .errors import SceneError
+from .geometry.colliders import MeshCollider
 from .geometry.coloring import color
 from .laws import LAWS
 from .state import Control, State
@@ -79,13 +80,18 @@ class Block:
         )
 
 
+MESH = 5
+"""Kind of a collider that is a mesh; the analytic ones have smaller numbers (contact/distances.py)."""
+
+
 @dataclass(frozen=True)
 class ColliderSet:
-    """Analytic colliders as arrays, one row each.
+    """Colliders as arrays, one row each.
 
     kind (K,) and size (K, 4) [m]: see contact/distances.py; frame (K, 3, 3): the shape's axes in the
     collider's own frame; rotation (K, 3, 3), position (K, 3) [m]: where the collider starts;
-    mu_static, mu_kinetic (n_bodies, K): friction of each body against each collider.
+    mu_static, mu_kinetic (n_bodies, K): friction of each body against each collider; meshes: those of kind
+    MESH, in order.
     """
 
     kind: Array
@@ -96,9 +102,15 @@ class ColliderSet:
     mu_static: Array
     mu_kinetic: Array
     names: tuple[str, ...] = ()
+    meshes: tuple[MeshCollider, ...] = ()
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @property
+    def n_analytic(self) -> int:
+        """How many are not meshes."""
+        return len(self.kind) - len(self.meshes)
 
 
 @dataclass(frozen=True)

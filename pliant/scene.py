@@ -12,7 +12,7 @@ import numpy as np
 from .build import build_model
 from .errors import SceneError
 from .geometry import topology
-from .geometry.colliders import Shape
+from .geometry.colliders import MeshCollider, Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
@@ -280,10 +280,10 @@ class Scene:
         """
         if not isinstance(shape, Shape):
             raise SceneError(
-                f"add_collider: shape must be Plane, Sphere, Cylinder, Capsule or Box, "
+                f"add_collider: shape must be Plane, Sphere, Cylinder, Capsule, Box or MeshCollider, "
                 f"not {type(shape).__name__}"
             )
-        name = name or f"{type(shape).__name__.lower()} {len(self.colliders)}"
+        name = name or f"{_kind(shape)} {len(self.colliders)}"
         for key, value in (("friction", friction), ("friction_static", friction_static)):
             if value is not None and not (np.isfinite(value) and value >= 0):
                 raise SceneError(f'collider "{name}": {key} is {value!r}, it must be at least 0')
@@ -389,6 +389,10 @@ class Scene:
         return TriMesh(
             x, placed.triangles, file_ids=placed.file_ids, uv=placed.uv, name=name, source=placed.source
         )
+
+
+def _kind(shape: Shape) -> str:
+    return shape.mesh.name if isinstance(shape, MeshCollider) else type(shape).__name__.lower()
 
 
 def _vector(value: Any, what: str) -> Array:

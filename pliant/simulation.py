@@ -262,6 +262,7 @@ class Simulation:
         """Bring some worlds (mask, index or indices; default all) to the start; others keep every bit."""
         self.state.reset(worlds)
         self.control.reset(worlds)
+        getattr(self.workspace, "reset", _nothing)(worlds)
         if worlds is None:
             self.state.time = 0.0
             for k, c in enumerate(self.scene.colliders):
@@ -346,10 +347,16 @@ class Simulation:
                 )
         state.restore({k[6:]: a for k, a in arrays.items() if k.startswith("state/")})
         control.restore({k[8:]: a for k, a in arrays.items() if k.startswith("control/")})
+        solver = {k[7:]: a for k, a in arrays.items() if k.startswith("solver/")}
+        getattr(self.workspace, "restore", _nothing)(solver)  # refuses what does not fit before it changes
         self.state.restore(state.arrays())
         self.control.restore(control.arrays())
         self.rng.bit_generator.state = rng.bit_generator.state
         self.info = None
+
+
+def _nothing(_: Any) -> None:
+    """Of a workspace that remembers nothing."""
 
 
 def materials_of(scene: Scene) -> dict[str, Any]:

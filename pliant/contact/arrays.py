@@ -5,12 +5,12 @@ T tiles, N particles, K colliders, M contact entries, L lanes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..geometry.motion import between, rotation_vector
-from ..model import Model
+from ..model import MESH, Model
 from ..state import Control
 
 Array = np.ndarray
@@ -49,30 +49,38 @@ class Contacts(NamedTuple):
     body: Array
 
 
-def collider_arrays(model: Model, control: Control, substeps: int) -> Colliders:
-    """The model's colliders on their way from where they are to their targets, in the model's precision."""
-    s, k = model.colliders, len(model.colliders)
-    data = np.zeros((substeps + 1, k, COLLIDER_SIZE))
-    data[:, :, SIZE : SIZE + 4] = s.size
-    for j in range(k):
-        start, end = control.collider_start[j], control.collider_target[j]
+def collider_arrays(
+    model: Model, control: Control, substeps: int, which: Array | None = None, dtype: Any = None
+) -> Colliders:
+    """Colliders on their way from where they are to their targets.
+
+    ``which`` (default: the analytic ones), in a precision (default: the model's).
+    """
+    s = model.colliders
+    which = np.flatnonzero(s.kind != MESH) if which is None else which
+    dtype = model.dtype if dtype is None else dtype
+    data = np.zeros((substeps + 1, len(which), COLLIDER_SIZE))
+    data[:, :, SIZE : SIZE + 4] = s.size[which]
+    for j, k in enumerate(which):
+        start, end = control.collider_start[k], control.collider_target[k]
         turn = rotation_vector(end[1] @ start[1].T)
         way = end[0] - start[0]
         for sub in range(substeps + 1):
             position, rotation = between(start, end, sub / substeps)
-            data[sub, j, TURN : TURN + 9] = (rotation @ s.frame[j]).ravel()
+            data[sub, j, TURN : TURN + 9] = (rotation @ s.frame[k]).ravel()
             data[sub, j, PLACE : PLACE + 3] = position
         data[1:, j, SHIFT : SHIFT + 3] = way / substeps
         data[1:, j, SPIN : SPIN + 3] = turn / substeps
         data[0, j, SHIFT] = np.linalg.norm(way)
         data[0, j, SPIN] = np.linalg.norm(turn)
-    mu = np.stack([s.mu_static, s.mu_kinetic])
-    return Colliders(s.kind, data.astype(model.dtype), mu.astype(model.dtype))
+    mu = np.stack([s.mu_static, s.mu_kinetic])[:, :, which]
+    return Colliders(s.kind[which], data.astype(dtype), mu.astype(dtype))
 
 
 def contact_arrays(model: Model, capacity: int) -> Contacts:
     """An empty contact set of a capacity (entries per tile)."""
-    t, k, w, f = model.n_tiles, len(model.colliders), model.width, model.dtype
+    t, w, f = model.n_tiles, model.width, model.dtype
+    k = model.colliders.n_analytic
     m = capacity if k else 0
     return Contacts(
         np.zeros((t, m), np.int32),

@@ -94,7 +94,9 @@ def detect(x: Any, v: Any, c: Any, col: Any, reach: Any, fall: Any, deepest: Any
 
 
 @kernel
-def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
+def survey_tile(
+    x: Any, v: Any, t: Any, c: Any, col: Any, touched: Any, slack: Any, out: Any, lanes: Any
+) -> None:
     """One tile of :func:`survey`."""
     finite = splat(out, 0.0, lanes)
     touching = finite
@@ -110,6 +112,8 @@ def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, 
             e += 1
         listed = e < c.n_found[t] and c.ids[t, e] == i
         touch = finite * 0.0
+        if touched.shape[1] > 0:
+            touch = load(touched, (t, i), lanes)
         for k in range(col.kind.shape[0]):
             size, turn, where_ = placed(col, col.data.shape[0] - 1, k)
             gap, _ = collider_distance(col.kind[k], size, turn, where_, here)
@@ -128,19 +132,20 @@ def survey_tile(x: Any, v: Any, t: Any, c: Any, col: Any, slack: Any, out: Any, 
 
 
 @kernel(parallel=True)
-def survey_tiles(x: Any, v: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
+def survey_tiles(x: Any, v: Any, c: Any, col: Any, touched: Any, slack: Any, out: Any, lanes: Any) -> None:
     """:func:`survey`, threads sharing tiles."""
     for t in prange(x.shape[0]):
-        survey_tile(x[t], v[t], np.int64(t), c, col, slack, out, lanes)
+        survey_tile(x[t], v[t], np.int64(t), c, col, touched, slack, out, lanes)
 
 
-def survey(x: Any, v: Any, c: Any, col: Any, slack: Any, out: Any, lanes: Any) -> None:
+def survey(x: Any, v: Any, c: Any, col: Any, touched: Any, slack: Any, out: Any, lanes: Any) -> None:
     """After a step, per world: out (T, 4, L) = (0 or NaN where a value is not finite, particles that touch,
     deepest penetration [m], 1 where a particle passed a collider that it was not known to be near).
 
-    slack (2,): depth that counts as missed, distance that counts as touching [m].
+    slack (2,): depth that counts as missed, distance that counts as touching [m]; touched (T, N, L): 1 for
+    particles that touch a mesh, or empty.
     """
     if len(x) == 1:
-        survey_tile(x[0], v[0], 0, c, col, slack, out, lanes)
+        survey_tile(x[0], v[0], 0, c, col, touched, slack, out, lanes)
     else:
-        survey_tiles(x, v, c, col, slack, out, lanes)
+        survey_tiles(x, v, c, col, touched, slack, out, lanes)

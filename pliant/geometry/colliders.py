@@ -6,11 +6,14 @@ Each shape is given in its own frame; the scene places it. The signed distances 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..backend.notice import notice
 from ..errors import SceneError
+from .mesh import TriMesh
+from .surfaces import Surfaces, surfaces
 
 Array = np.ndarray
 
@@ -143,6 +146,87 @@ class Box:
         return v + sign * (0.5 * np.array(self.size) - self.rounding), caps
 
 
+SIDES = ("auto", "outside", "inside", "both")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeshCollider:
+    """A triangle mesh, in its own frame [m].
+
+    side says where cloth belongs:
+        "auto"     outside closed pieces; on open ones every vertex stays on the side where it is
+        "outside"  outside closed pieces, in front of open ones (where the normals point)
+        "inside"   inside closed pieces, behind open ones
+        "both"     every vertex stays on the side where it is, of all pieces
+    Two-sided pieces are as thin as paper, whatever they enclose.
+
+    The winding is made coherent piece by piece, over edges that two faces share; the greater part (by area)
+    says which side of an open piece is its front, the volume which side of a closed one is out. Where edges
+    are open, vertices at one place count as one; of faces on the same three vertices one is kept.
+
+    surfaces   the pieces, largest first
+    sides      "outside", "inside" or "both" for each piece
+    turned     faces that ran against the others; doubled: faces left out
+
+    Raises MeshError for edges with an odd number of faces above one and for pieces with a single side,
+    SceneError for an unknown side and for closed pieces that enclose nothing.
+    """
+
+    mesh: TriMesh
+    side: str = "auto"
+    surfaces: Surfaces = field(init=False)
+    sides: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, TriMesh):
+            raise SceneError(
+                "MeshCollider: mesh must be a TriMesh (pl.read_mesh, pl.shapes), "
+                f"not {type(self.mesh).__name__}"
+            )
+        if self.side not in SIDES:
+            raise SceneError(f'MeshCollider: side="{self.side}" is unknown; choose one of {", ".join(SIDES)}')
+        where = self.mesh.source or self.mesh.name
+        found = surfaces(self.mesh.vertices, self.mesh.triangles, f"collider {where}")
+        for p in found.pieces:
+            if p.closed and p.volume == 0 and self.side != "both":
+                raise SceneError(
+                    f"collider {where}: {len(p.triangles)} faces form a closed surface that encloses "
+                    'nothing, so it has no inside; unite solids that touch, or choose side="both"'
+                )
+        sides = tuple(
+            "both" if self.side == "auto" and not p.closed else self.side.replace("auto", "outside")
+            for p in found.pieces
+        )
+        object.__setattr__(self, "surfaces", found)
+        object.__setattr__(self, "sides", sides)
+        said = [f"{self.turned} of {self.mesh.n_triangles} faces turned over"] if self.turned else []
+        said += [f"{self.doubled} faces left out that stood on others"] if self.doubled else []
+        if said:
+            notice(f"collider {where}: {', '.join(said)}")
+
+    @property
+    def turned(self) -> int:
+        """Faces that ran against the winding of the others."""
+        return self.surfaces.turned
+
+    @property
+    def doubled(self) -> int:
+        """Faces left out because another stands on the same three places."""
+        return self.surfaces.doubled
+
+    def __repr__(self) -> str:
+        count = {s: self.sides.count(s) for s in SIDES if s in self.sides}
+        sides = ", ".join(f"{n} x {side}" for side, n in count.items())
+        return (
+            f"MeshCollider({self.mesh.name!r}: {self.mesh.n_triangles} triangles; pieces: {sides}; "
+            f"{self.turned} faces turned)"
+        )
+
+    def display(self, extent: float) -> tuple[Array, Array]:
+        """Vertices and triangles, wound as contact sees them."""
+        return self.surfaces.vertices, np.concatenate([p.triangles for p in self.surfaces.pieces])
+
+
 def _fans(faces: Array, v: Array, n: int) -> Array:
     """The faces of a surface of revolution, closed at its poles by fans over the first and the last ring."""
     last = len(v) - n
@@ -152,7 +236,7 @@ def _fans(faces: Array, v: Array, n: int) -> Array:
     return np.concatenate([faces, top, bottom]).astype(np.int32)
 
 
-Shape = Plane | Sphere | Cylinder | Capsule | Box
+Shape = Plane | Sphere | Cylinder | Capsule | Box | MeshCollider
 
 
 def _positive(what: str, **values: float) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import PliantError, ProtocolError
+from ..geometry.colliders import SIDES
 from ..model import Model
 from .recording import plain, written_whole
 
@@ -66,7 +67,11 @@ def scene_summary(model: Model) -> dict[str, list[float]]:
         "cloths": (model.body,),
         "gravity": (model.gravity,),
         "air_drag": (model.air_drag,),
-        "colliders": (c.kind, c.size, c.rotation, c.position, c.mu_static, c.mu_kinetic),
+        "colliders": (
+            *(c.kind, c.size, c.rotation, c.position, c.mu_static, c.mu_kinetic),
+            *(m.surfaces.vertices[p.triangles] for m in c.meshes for p in m.surfaces.pieces),
+            *([SIDES.index(side) for side in m.sides] for m in c.meshes),
+        ),
         "attachment targets": (model.attachment_targets,),
         "wind": (model.wind,),
     }

@@ -1,8 +1,10 @@
 """The contract of a solver.
 
 A solver object holds its parameters and nothing else. ``init`` makes a workspace that holds every array
-it will ever need; ``step`` advances a state by dt and reports. A stranger's class with these members runs
-in :class:`pliant.Simulation` and in ``pliant.lab.conformance.check_solver``.
+it will ever need; ``step`` advances a state by dt and reports. A workspace that remembers something from step
+to step, besides state and control, has ``reset(worlds)``, which forgets it for some worlds (default: all),
+and ``arrays()`` and ``restore(arrays)`` for snapshots. A stranger's class with these members runs in
+:class:`pliant.Simulation` and in ``pliant.lab.conformance.check_solver``.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from . import stages
+from . import surface_collisions as meshes
 from .arrays import LOAD, STORE
 from .workspace import Workspace
 
@@ -108,7 +109,7 @@ class XPBD:
             clock.lap("contact detection")
             run(self, model, state, control, colliders, ws, dt)
             clock.lap("constraint solve")
-            info = measure(model, state, colliders, ws, dt, grew, self.substeps * self.iterations)
+            info = measure(model, state, control, colliders, ws, dt, grew, self.substeps * self.iterations)
             control.arrived()
             clock.lap("survey")
             if report == "full":
@@ -167,7 +168,7 @@ def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
     ws.x_start[...] = state.x_lanes
     ws.v_start[...] = state.v_lanes
     started, frozen, poses = state.time, state.frozen.copy(), list(control.collider_start)
-    held = control.attachment_start.copy()
+    held, memory = control.attachment_start.copy(), ws.saved()
     try:
         yield
     except BaseException:
@@ -175,6 +176,7 @@ def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
         state.v_lanes[...] = ws.v_start
         state.frozen[:] = frozen
         state.time = started
+        ws.put_back(memory)
         control.collider_start = poses
         control.attachment_start[...] = held
         control.collider_version += 1
@@ -202,16 +204,34 @@ def _check_step(dt: float, report: str) -> None:
         raise SolverError(f'report is {report!r}, it must be "status" or "full"')
 
 
-def find_contacts(
-    model: Model, state: State, control: Control, colliders: Colliders, ws: Workspace, dt: float
-) -> bool:
-    """Fill the contact lists; True when they had to grow."""
-    if len(model.colliders) == 0:
-        return False
+Placed = tuple[Colliders, Colliders | None]
+"""Analytic colliders, and meshes if there are any, on their way through a step."""
+
+
+def reach_of(model: Model, control: Control, dt: float) -> tuple[Array, Array]:
+    """(2,): dt [s] and what constraints may add to a way [m]; (T, L): what accelerates a world adds [m]."""
     reach = np.array([dt, 0.5 * model.length], model.dtype)
     fall = np.linalg.norm(control.gravity, axis=1) * reach[0] ** 2
     if model.faces is not None:
         fall += np.linalg.norm(control.wind, axis=1) * reach[0]
+    return reach, fall
+
+
+def find_contacts(
+    model: Model, state: State, control: Control, colliders: Placed, ws: Workspace, dt: float
+) -> bool:
+    """Fill the contact lists; True when they had to grow."""
+    ws.deepest[...] = 0
+    analytic, meshes = colliders
+    reach, fall = reach_of(model, control, dt)
+    grew = len(analytic.kind) > 0 and find_analytic(state, analytic, ws, reach, fall)
+    if ws.surfaces is not None and meshes is not None:
+        grew |= ws.surfaces.find(state, control, meshes, reach, fall)
+    return grew
+
+
+def find_analytic(state: State, colliders: Colliders, ws: Workspace, reach: Array, fall: Array) -> bool:
+    """Fill the lists of contacts with analytic colliders."""
     grew = False
     while True:
         detect(state.x_lanes, state.v_lanes, ws.contacts, colliders, reach, fall, ws.deepest, ws.lanes)
@@ -223,7 +243,7 @@ def find_contacts(
 
 
 def run(
-    solver: XPBD, model: Model, state: State, control: Control, colliders: Colliders, ws: Workspace, dt: float
+    solver: XPBD, model: Model, state: State, control: Control, colliders: Placed, ws: Workspace, dt: float
 ) -> None:
     """All substeps of one step."""
     threads = get_threads()
@@ -236,7 +256,8 @@ def run(
         ws.constraints(control),
         ws.gather,
         ws.contacts,
-        colliders,
+        colliders[0],
+        ws.surfaces.stage(colliders[1]) if ws.surfaces and colliders[1] else None,
         *ws.outside(control),
         ws.times(dt, solver.substeps),
     )
@@ -250,12 +271,14 @@ def run(
 
 def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
     """The step as rows (operation, lo, hi, flags, substep): the paper's algorithm, written out."""
-    key = (by_color, solver.substeps, solver.iterations, ws.contacts.ids.shape[1])
+    on_surfaces = ws.surfaces.contacts.entry.shape[2] if ws.surfaces else 0
+    key = (by_color, solver.substeps, solver.iterations, ws.contacts.ids.shape[1], on_surfaces)
     if key in ws.tables:
         return ws.tables[key]
     model = ws.model
     n, pins, entries = model.n_particles, len(model.pin_ids), ws.contacts.ids.shape[1]
-    rows: list[tuple[int, ...]] = [(stages.SEPARATE, 0, entries, 0, 0)] if entries else []
+    rows: list[tuple[int, ...]] = [(stages.SEPARATE, 0, entries, 0, 0)]
+    rows.append((meshes.SEPARATE_SURFACES, 0, on_surfaces, 0, 0))
     for s in range(solver.substeps):
         rows += _outside(ws, s)
         rows.append((stages.PREDICT, 0, n, STORE if s == solver.substeps - 1 else 0, s))
@@ -267,6 +290,7 @@ def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
             rows += _sweep(solver, ws, flags, s, by_color)
             rows += _gases(ws, flags, s)
             rows.append((stages.CONTACT, 0, entries, flags, s))
+            rows.append((meshes.SURFACES, 0, on_surfaces, flags, s))
         rows.append((stages.FINISH, 0, n, 0, s))
     table = np.array([r for r in rows if r[2] > r[1]], np.int64).reshape(-1, 5)
     ws.tables[key] = table
@@ -304,20 +328,30 @@ def _gases(ws: Workspace, flags: int, s: int) -> list[tuple[int, ...]]:
 
 
 def measure(
-    model: Model, state: State, colliders: Colliders, ws: Workspace, dt: float, grew: bool, sweeps: int
-) -> StepInfo:
+    model: Model, state: State, control: Control, colliders: Placed, ws: Workspace, dt: float, grew: bool,
+    sweeps: int,
+) -> StepInfo:  # fmt: skip
     """Survey the result, freeze worlds that failed, and report."""
+    analytic, meshes = colliders
     slack = np.array([1e-3 * model.length, 1e-3 * model.length], model.dtype)
-    survey(state.x_lanes, state.v_lanes, ws.contacts, colliders, slack, ws.survey, ws.lanes)
+    touched, start = ws.nobody, gathered(ws.deepest, model)
+    on_meshes = np.zeros((model.n_worlds, 3))
+    if ws.surfaces is not None and meshes is not None:
+        before, reach = (ws.x_start, ws.v_start), reach_of(model, control, dt)
+        on_meshes = ws.surfaces.look_back(state, control, before, meshes, *reach, slack)
+        touched = ws.surfaces.traces.touched
+    survey(state.x_lanes, state.v_lanes, ws.contacts, analytic, touched, slack, ws.survey, ws.lanes)
     finite, touching, deepest, missed = np.moveaxis(gathered(ws.survey, model), 1, 0)
+    start, deepest, missed = (
+        np.maximum(a, b) for a, b in zip((start, deepest, missed), on_meshes.T, strict=True)
+    )
     status = np.zeros(model.n_worlds, np.int32)
     bad = ~np.isfinite(finite)
     status[bad] |= int(Status.NONFINITE)
     status[state.frozen] = int(Status.FROZEN)
     status[(missed > 0) & ~bad] |= int(Status.CONTACT_MISSED)
     if len(model.colliders):
-        started = gathered(ws.deepest, model) > float(slack[0])
-        status[started] |= int(Status.START_PENETRATES)
+        status[start > float(slack[0])] |= int(Status.START_PENETRATES)
     if grew:
         status |= int(Status.CONTACT_GREW)
     restore_frozen(model, state, ws, bad | state.frozen)

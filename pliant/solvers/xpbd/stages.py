@@ -42,6 +42,7 @@ from .projections import (
     project_membrane,
 )
 from .sheets import run_sheets
+from .surface_collisions import FIRST_SURFACE, run_surfaces
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT, HOLD = 0, 1, 2, 3, 4, 5, 6
 FIRST_LAW = 100
@@ -214,17 +215,20 @@ def run_law(
 
 run_loads = feature("faces", run_load)
 """What acts on faces, where anything does."""
+run_meshes = feature("meshes", run_surfaces)
+"""Contact with meshes, where a scene has any."""
 
 
 @kernel
 def run_stage(
     row: Any, lo: Any, hi: Any, t: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any,
-    loads: Any, gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
+    m: Any, loads: Any, gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """Items ``lo`` to ``hi`` of one row of the table, on one tile.
 
     Tags: order, whether Jacobi; extras, the optional groups of laws that the scene has; lanes, of what is
-    done particle by particle; items, of what is done constraint by constraint.
+    done particle by particle; items, of what is done constraint by constraint. Without mesh colliders ``m``
+    is None, and their stages are not compiled.
     """
     op, flags = row[0], row[3]
     x, v, x_prev = p.x[t], p.v[t], p.x_prev[t]
@@ -232,6 +236,8 @@ def run_stage(
         run_law(op, lo, hi, flags, t, p, pool, g.out[t], times, order, extras, items)
     elif op >= FIRST_LOAD:
         run_loads(extras, op, lo, hi, flags, t, p, loads, gases, times[H], times[INV_H], lanes, items)
+    elif op >= FIRST_SURFACE:
+        run_meshes(extras, op, lo, hi, flags, t, x, x_prev, p.inv_mass, m, row[4])
     elif op == PREDICT:
         predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p.gravity[t], p, times, flags, lo, hi, lanes)
     elif op == FINISH:
@@ -250,35 +256,35 @@ def run_stage(
 
 @kernel
 def run_table(
-    table: Any, t: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any,
-    gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
+    table: Any, t: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, m: Any,
+    loads: Any, gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The whole table on one tile, in one thread."""
     for k in range(table.shape[0]):
         row = table[k]
         run_stage(
-            row, row[1], row[2], t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras,
+            row, row[1], row[2], t, p, pins, way, pool, g, c, col, m, loads, gases, times, order, extras,
             lanes, items,
         )  # fmt: skip
 
 
 @kernel(parallel=True)
 def run_tiles(
-    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any, gases: Any,
-    times: Any, order: Any, extras: Any, lanes: Any, items: Any,
+    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, m: Any, loads: Any,
+    gases: Any, times: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The whole table on every tile; threads share tiles."""
     for t in prange(p.x.shape[0]):
         run_table(
-            table, np.int64(t), p, pins, way, pool, g, c, col, loads, gases, times, order, extras, lanes,
+            table, np.int64(t), p, pins, way, pool, g, c, col, m, loads, gases, times, order, extras, lanes,
             items,
         )  # fmt: skip
 
 
 @kernel(parallel=True)
 def run_rows(
-    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, loads: Any, gases: Any,
-    times: Any, threads: Any, order: Any, extras: Any, lanes: Any, items: Any,
+    table: Any, p: Any, pins: Any, way: Any, pool: Any, g: Any, c: Any, col: Any, m: Any, loads: Any,
+    gases: Any, times: Any, threads: Any, order: Any, extras: Any, lanes: Any, items: Any,
 ) -> None:  # fmt: skip
     """The table row by row; threads share the items of a row where they are many, 16 items or more each."""
     for n in range(table.shape[0]):
@@ -289,7 +295,7 @@ def run_rows(
         for t in range(p.x.shape[0]):
             if shares < 2:
                 run_stage(
-                    row, lo, hi, t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras,
+                    row, lo, hi, t, p, pins, way, pool, g, c, col, m, loads, gases, times, order, extras,
                     lanes, items,
                 )  # fmt: skip
                 continue
@@ -298,6 +304,6 @@ def run_rows(
                 a = lo + blocks * k // shares * 16
                 b = min(lo + blocks * (k + 1) // shares * 16, hi)
                 run_stage(
-                    row, a, b, t, p, pins, way, pool, g, c, col, loads, gases, times, order, extras, lanes,
+                    row, a, b, t, p, pins, way, pool, g, c, col, m, loads, gases, times, order, extras, lanes,
                     items,
                 )  # fmt: skip

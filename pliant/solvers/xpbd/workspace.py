@@ -8,11 +8,12 @@ import numpy as np
 
 from ...backend.lanes import Features, Items, Lanes
 from ...contact.arrays import DRAG, NORMAL, PUSH, Colliders, collider_arrays, contact_arrays
+from ...contact.surface_work import SurfaceWork
 from ...diagnostics.report import Substep
 from ...forces.arrays import Gases, Loads, load_arrays
 from ...laws import LAWS
 from ...model import Model
-from ...state import gathered
+from ...state import Control, gathered
 from .arrays import DAMPED, Hold, Particles, Pins, Pool
 from .pool import ITEMS, lambda_of, packed, pool_of
 from .stages import SMALLEST_SHARE
@@ -35,7 +36,8 @@ class Workspace:
         group = 1 if one_by_one else ITEMS
         self.packed = {law: packed(b, group) for law, b in self.blocks.items()}
         groups = {LAWS[law].group for law in model.blocks} - {"cloth"}
-        self.extras = Features(*groups, *(() if model.faces is None else ("faces",)))
+        faces, meshes = model.faces is not None, bool(model.colliders.meshes)
+        self.extras = Features(*groups, *["faces"] * faces, *["meshes"] * meshes)
         self.order = Features("jacobi") if order == "jacobi" else Features()
         self.pool, self.gather = pool_of(model, self.packed, order == "jacobi", rigid)
         shape = (model.n_tiles, model.n_particles, 3, model.width)
@@ -52,9 +54,11 @@ class Workspace:
             p = self.packed["attachment"]
             self.held_order = p.block.file_order[p.source].astype(np.int64)
         self.loads, self.gases = load_arrays(model, group)
-        self.still: tuple[int, Colliders] | None = None
+        self.still: tuple[int, int, Colliders, Colliders | None] | None = None
+        self.surfaces = SurfaceWork.of(model)
         self.contacts = contact_arrays(model, capacity=model.n_particles // 8 + 16)
         self.deepest = np.zeros((model.n_tiles, model.width), model.dtype)
+        self.nobody = np.zeros((model.n_tiles, 0, model.width), model.dtype)  # touches a mesh
         self.survey = np.zeros((model.n_tiles, 4, model.width), model.dtype)
         self.tables: dict[Any, Array] = {}
         self.shares: dict[int, Array] = {}
@@ -65,7 +69,7 @@ class Workspace:
         """Memory that grows with the number of worlds [bytes]."""
         arrays = [self.x_prev, self.v_last, self.x_start, self.v_start, self.pin_start, self.gather.out]
         arrays += [self.pool.lambda_, self.contacts.ids, self.contacts.pairs]
-        return sum(a.nbytes for a in arrays)
+        return sum(a.nbytes for a in arrays) + (self.surfaces.nbytes if self.surfaces else 0)
 
     def constraints(self, control: Any) -> Pool:
         """All constraints, with the softness of each world filled in."""
@@ -117,13 +121,16 @@ class Workspace:
         self.loads.pressure[:, self.gases.of] = 0  # these push as constraints
         return self.loads._replace(wind=control.wind), self.gases._replace(set=control.pressure)
 
-    def colliders(self, control: Any, substeps: int) -> Colliders:
-        """Colliders on their way; kept while none moves."""
-        if self.still is not None and self.still[0] == control.collider_version:
-            return self.still[1]
-        arrays = collider_arrays(self.model, control, substeps)
-        self.still = None if control.colliders_move() else (control.collider_version, arrays)
-        return arrays
+    def colliders(self, control: Control, substeps: int) -> tuple[Colliders, Colliders | None]:
+        """Analytic colliders and meshes (None where there are none) on their way; kept while none moves."""
+        if self.still is not None and self.still[:2] == (control.collider_version, substeps):
+            return self.still[2:]
+        both = (
+            collider_arrays(self.model, control, substeps),
+            self.surfaces.placed(control, substeps) if self.surfaces else None,
+        )
+        self.still = None if control.colliders_move() else (control.collider_version, substeps, *both)
+        return both
 
     def times(self, dt: float, substeps: int) -> Array:
         """Step lengths and relaxation in the model's precision."""
@@ -169,13 +176,35 @@ class Workspace:
             ids, pairs = c.ids[t, :n], c.pairs[t, :n].astype(float)
             normal = pairs[:, :, PUSH : PUSH + 1] * pairs[:, :, NORMAL : NORMAL + 3]
             moved = (normal + pairs[:, :, DRAG : DRAG + 3]).sum(axis=1)
-            lanes[t, ids] = (1 + h * model.air_drag) * model.mass[ids, None, None] * moved / h**2
-        return gathered(lanes, model)
+            lanes[t, ids] = moved
+        if self.surfaces is not None:
+            self.surfaces.add_corrections(lanes)
+        force = (1 + h * model.air_drag) / h**2 * model.mass[:, None]
+        return force * gathered(lanes, model)
 
     def grow_contacts(self, needed: int) -> None:
         """Room for half as many entries again as are needed now."""
         self.contacts = contact_arrays(self.model, min(needed + needed // 2, self.model.n_particles))
 
+    def saved(self) -> Any:
+        """What besides state and control must come back if a step fails."""
+        return self.surfaces.saved() if self.surfaces else None
+
+    def put_back(self, saved: Any) -> None:
+        """Undo a step that failed."""
+        if self.surfaces:
+            self.surfaces.put_back(saved)
+
+    def reset(self, worlds: Any = None) -> None:
+        """Forget what some worlds (default: all) remember: sides of meshes; multipliers restart anyway."""
+        if self.surfaces:
+            self.surfaces.reset(worlds)
+
     def arrays(self) -> dict[str, Array]:
-        """What a snapshot must hold besides state and control: nothing, multipliers restart each substep."""
-        return {}
+        """What a snapshot must hold besides state and control: sides; multipliers restart each substep."""
+        return self.surfaces.arrays() if self.surfaces else {}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Back from :meth:`arrays`. Raises PliantError and changes nothing where something does not fit."""
+        if self.surfaces:
+            self.surfaces.restore(arrays)
