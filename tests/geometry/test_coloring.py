@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -80,9 +81,29 @@ def test_few_colours(mesh: shapes.TriMesh, most: tuple[int, int, int]) -> None:
 
 def test_a_large_grid_is_quick() -> None:
     mesh = shapes.grid(257, 257)
-    begin = time.perf_counter()
+    begin = time.process_time()
     rows = (topology.edges(mesh.triangles), mesh.triangles, topology.hinges(mesh.triangles))
     counts = [len(color(ids, mesh.n_vertices)[1]) - 1 for ids in rows]
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     assert counts == [6, 7, 12]
     assert seconds < 4.0, f"topology and colouring took {seconds:.2f} s; 0.6 s on an idle core"
+
+
+@pytest.mark.parametrize("what", ["edges", "triangles", "hinges"])
+def test_a_piece_is_coloured_as_if_it_were_alone(what: str) -> None:
+    """Pieces of other patterns and numbers change neither the colours nor the order of a piece's own rows."""
+    mesh, other = shapes.grid(9, 8, pattern="alternating"), shapes.disc(1.0, 0.1)
+    mine, theirs = (
+        m.triangles if what == "triangles" else getattr(topology, what)(m.triangles) for m in (mesh, other)
+    )
+    order, start = color(mine, mesh.n_vertices)
+    alone = [order[a:b].tolist() for a, b in itertools.pairwise(start)]
+    for first in (True, False):
+        rows = [mine, theirs + mesh.n_vertices] if first else [theirs, mine + other.n_vertices]
+        both, ends = color(np.concatenate(rows), mesh.n_vertices + other.n_vertices)
+        lowest = 0 if first else len(theirs)
+        here = [
+            [k - lowest for k in both[a:b].tolist() if 0 <= k - lowest < len(mine)]
+            for a, b in itertools.pairwise(ends)
+        ]
+        assert [h for h in here if h] == alone
