@@ -82,18 +82,18 @@ class Simulation:
         self, scene: Scene, model: Model, solver: Solver | None, dt: float, seed: int, report: str
     ) -> None:
         self.scene = scene
-        self.solver: Solver = solver if solver is not None else XPBD()
-        if not isinstance(self.solver, Solver):
+        self._solver: Solver = solver if solver is not None else XPBD()
+        if not isinstance(self._solver, Solver):
             raise PliantError(
                 f"solver must follow pliant.solvers.base.Solver; {type(solver).__name__} does not"
             )
-        self.dt = float(dt)
         self.report = report
         self.model = model
+        self.dt = dt
+        self._h = self.protocol.h
         self.state = model.state()
         self.control = model.control()
         self.workspace = self.solver.init(model)
-        self.protocol: Protocol = self.solver.protocol(model, self.dt)
         self.rng = np.random.default_rng(seed)
         self.info: StepInfo | None = None
         self.carried = carried_by_frames(scene, model)
@@ -107,6 +107,22 @@ class Simulation:
     def time(self) -> float:
         """Simulated time [s]."""
         return self.state.time
+
+    @property
+    def dt(self) -> float:
+        """One step [s]; may be changed between steps, and :attr:`protocol` follows."""
+        return self.protocol.dt
+
+    @dt.setter
+    def dt(self, dt: float) -> None:
+        if isinstance(dt, bool) or not isinstance(dt, (int, float, np.number)) or not 0 < dt < np.inf:
+            raise PliantError(f"dt is {dt!r}, it must be a finite number greater than 0 [s]")
+        self.protocol: Protocol = self._solver.protocol(self.model, float(dt))
+
+    @property
+    def solver(self) -> Solver:
+        """The solver's parameters; the workspace is made for them: another solver, another Simulation."""
+        return self._solver
 
     @property
     def x(self) -> Array:
@@ -126,7 +142,7 @@ class Simulation:
         info = self.solver.step(
             self.model, self.state, self.control, self.workspace, self.dt, report or self.report
         )
-        self.info = info
+        self.info, self._h = info, self.protocol.h
         return info
 
     def run(
@@ -304,7 +320,7 @@ class Simulation:
         Negative where C > 0: a stretched spring has a negative force. Units by law: N for "distance", J for
         the dimensionless rows of "membrane", N m for angles.
         """
-        return self.solver.multipliers(self.model, self.workspace, law) / self.protocol.h**2
+        return self.solver.multipliers(self.model, self.workspace, law) / self._h**2
 
     def save(self, path: str | Path) -> None:
         """Write a snapshot (.npz): state, control, random numbers, protocol; resuming continues bit for bit.

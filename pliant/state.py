@@ -53,13 +53,32 @@ def world_ids(worlds: Any, model: Model) -> Array:
     return w.astype(int)
 
 
+def particle_ids(ids: Any, model: Model, what: str) -> Array:
+    """Indices of particles, checked."""
+    p = np.atleast_1d(np.asarray(ids))
+    if p.size == 0:
+        return np.zeros(0, int)
+    if not np.issubdtype(p.dtype, np.integer) or p.min() < 0 or p.max() >= model.n_particles:
+        raise PliantError(f"{what}: {ids!r} does not name particles 0 to {model.n_particles - 1}")
+    return p.astype(int)
+
+
+def _numbers(values: Any, what: str) -> Array:
+    """As an array of float64; a tensor on another device or with gradients raises what it likes."""
+    try:
+        return np.asarray(values, dtype=float)
+    except Exception as error:
+        kind = f"{type(values).__module__}.{type(values).__name__}".removeprefix("builtins.")
+        raise PliantError(f"{what}: cannot read a {kind} as an array of numbers: {error}") from error
+
+
 def _write(lanes: Array, values: Any, ids: Array, model: Model, what: str) -> None:
     """Write per-world values (broadcast to (len(ids), ...)) into a lane array, spare lanes included."""
-    shape = (len(ids), *lanes.shape[1:-1])
+    shape, given = (len(ids), *lanes.shape[1:-1]), _numbers(values, what)
     try:
-        v = np.broadcast_to(np.asarray(values, dtype=float), shape)
+        v = np.broadcast_to(given, shape)
     except ValueError as error:
-        raise PliantError(f"{what}: cannot spread shape {np.shape(values)} over {shape}") from error
+        raise PliantError(f"{what}: cannot spread shape {given.shape} over {shape}") from error
     if not np.isfinite(v).all():
         raise PliantError(f"{what}: holds a value that is not finite; nothing was written")
     if model.n_worlds - 1 in ids:  # spare lanes follow the last world
@@ -98,16 +117,33 @@ class State:
     def gather(self, ids: Any, worlds: Any = None) -> Array:
         """Positions of some particles (W', n, 3) [m] of some worlds (default: all)."""
         w = world_ids(worlds, self.model)
-        rows = self.x_lanes[:, np.asarray(ids, int)]
+        rows = self.x_lanes[:, particle_ids(ids, self.model, "gather")]
         return _readonly(rows[w // self.model.width, ..., w % self.model.width])
 
-    def set_x(self, x: Any, worlds: Any = None) -> None:
-        """Write positions, broadcast to (W', N, 3) [m]. Raises PliantError on non-finite input."""
-        _write(self.x_lanes, x, world_ids(worlds, self.model), self.model, "set_x")
+    def set_x(self, x: Any, worlds: Any = None, ids: Any = None) -> None:
+        """Write positions, broadcast to (W', N, 3) [m], or (W', n, 3) of the particles ``ids`` alone.
 
-    def set_v(self, v: Any, worlds: Any = None) -> None:
-        """Write velocities, broadcast to (W', N, 3) [m/s]. Raises PliantError on non-finite input."""
-        _write(self.v_lanes, v, world_ids(worlds, self.model), self.model, "set_v")
+        Velocities stay as they are (:meth:`set_v`), pinned particles go back to their targets in the next
+        step, and a frozen world stays frozen until it is reset. Raises PliantError on non-finite input.
+        """
+        self._set(self.x_lanes, x, worlds, ids, "set_x")
+
+    def set_v(self, v: Any, worlds: Any = None, ids: Any = None) -> None:
+        """Write velocities, broadcast to (W', N, 3) [m/s], or (W', n, 3) of the particles ``ids`` alone.
+
+        Raises PliantError on non-finite input.
+        """
+        self._set(self.v_lanes, v, worlds, ids, "set_v")
+
+    def _set(self, lanes: Array, values: Any, worlds: Any, ids: Any, what: str) -> None:
+        w = world_ids(worlds, self.model)
+        if ids is None:
+            _write(lanes, values, w, self.model, what)
+            return
+        p = particle_ids(ids, self.model, what)
+        some = lanes[:, p]
+        _write(some, values, w, self.model, what)
+        lanes[:, p] = some
 
     def reset(self, worlds: Any = None) -> None:
         """Bring some worlds (default: all) back to the start; the others keep every bit."""
@@ -311,7 +347,8 @@ class Control:
         """Multiply the stiffness of a law by a factor per world (W',), > 0."""
         if law not in self.scale:
             raise SceneError(f'set_scale: no law "{law}"; there are {", ".join(self.scale)}')
-        if not np.all(np.asarray(factor, float) > 0):
+        factor = _numbers(factor, f"set_scale({law})")
+        if not np.all(factor > 0):
             raise SceneError(f"set_scale({law}): a stiffness factor must be greater than 0")
         _write(self.scale[law], factor, world_ids(worlds, self.model), self.model, "set_scale")
 
