@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Scene": "scene",
-    "Cloth": "scene",
+    "Cloth": "bodies",
+    "Solid": "bodies",
     "Simulation": "simulation",
     "Model": "model",
     "State": "state",
@@ -60,6 +61,7 @@ _MODULES = {"shapes": "geometry.shapes"}
 __all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]
 
 if TYPE_CHECKING:
+    from .bodies import Cloth, Solid
     from .diagnostics.intersections import self_intersections
     from .errors import (
         MeshError,
@@ -81,7 +83,7 @@ if TYPE_CHECKING:
     from .materials import Fabric, SolidMaterial, fabrics, solids
     from .model import Model
     from .protocol import Claims, Protocol, Status, StepInfo
-    from .scene import Cloth, Scene
+    from .scene import Scene
     from .simulation import Simulation
     from .solvers.base import Solver
     from .solvers.xpbd.solver import PBD, XPBD

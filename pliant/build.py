@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import materials
+from .bodies import Body, Cloth, Solid
 from .errors import SceneError
-from .geometry import measures, topology
+from .geometry import measures, tetrahedra, topology
 from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Shape, Sphere
 from .laws import LAWS
 from .loads import build_faces
 from .model import MESH, Block, ColliderSet, Model, Part, lane_width
 
 if TYPE_CHECKING:
-    from .scene import Cloth, Scene
+    from .scene import Scene
 
 Array = np.ndarray
 Rows = tuple[Array, Array, Array, Array]  # ids, params, compliance, damping time
@@ -28,16 +29,18 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
     kind = np.dtype(dtype)
     if kind not in (np.dtype("float32"), np.dtype("float64")):
         raise SceneError(f"dtype is {dtype!r}, it must be float32 or float64")
-    if not scene.cloths:
-        raise SceneError("the scene is empty: add a cloth first (scene.add_cloth)")
+    if not scene.bodies:
+        raise SceneError(
+            "the scene is empty: add a cloth or a solid first (scene.add_cloth, scene.add_solid)"
+        )
     n = scene.n_particles
-    mass = np.concatenate([_masses(c) for c in scene.cloths])
-    pins = np.concatenate([c.pins for c in scene.cloths]).astype(np.int64)
+    mass = np.concatenate([_masses(b) for b in scene.bodies])
+    pins = np.concatenate([b.pins for b in scene.bodies]).astype(np.int64)
     inv_mass = 1 / mass
     inv_mass[pins] = 0.0
     rows: dict[str, list[Rows]] = {law: [] for law in LAWS}
-    for cloth in scene.cloths:
-        for law, r in _cloth_rows(cloth):
+    for body in scene.bodies:
+        for law, r in _cloth_rows(body) if isinstance(body, Cloth) else _solid_rows(body):
             rows[law].append(r)
     for a in scene.attachments:
         k = len(a.particles)
@@ -56,18 +59,18 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
         n_worlds=int(worlds),
         dtype=kind,
         width=lane_width(worlds),
-        x_rest=np.concatenate([c.mesh.vertices for c in scene.cloths]),
-        v_start=np.concatenate([np.broadcast_to(c.velocity, c.mesh.vertices.shape) for c in scene.cloths]),
+        x_rest=np.concatenate([b.mesh.vertices for b in scene.bodies]),
+        v_start=np.concatenate([np.broadcast_to(b.velocity, b.mesh.vertices.shape) for b in scene.bodies]),
         mass=mass,
         inv_mass=inv_mass,
         pin_ids=pins,
-        contact_radius=_per_particle(scene, [0.5 * c.material.thickness for c in scene.cloths]),
-        body=_per_particle(scene, range(len(scene.cloths))).astype(np.int32),
+        contact_radius=_per_particle(scene, [b.contact_radius for b in scene.bodies]),
+        body=_per_particle(scene, range(len(scene.bodies))).astype(np.int32),
         gravity=scene.gravity,
         air_drag=scene.air_drag,
         blocks=blocks,
         colliders=_colliders(scene),
-        parts=tuple(_part(c) for c in scene.cloths),
+        parts=tuple(_part(b) for b in scene.bodies),
         attachment_targets=held,
         wind=np.zeros(3) if callable(scene.wind) else scene.wind,
         faces=build_faces(scene, mass),
@@ -77,19 +80,23 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
 
 
 def _per_particle(scene: Scene, values: Any) -> Array:
-    return np.concatenate([np.full(c.mesh.n_vertices, v) for c, v in zip(scene.cloths, values, strict=True)])
+    return np.concatenate([np.full(b.mesh.n_vertices, v) for b, v in zip(scene.bodies, values, strict=True)])
 
 
-def _masses(cloth: Cloth) -> Array:
-    """A third of each triangle's rest mass to each corner [kg]."""
-    return cloth.material.areal_density * measures.vertex_areas(cloth.rest.vertices, cloth.rest.triangles)
+def _masses(body: Body) -> Array:
+    """A third of each triangle's rest mass to each corner, a quarter of each tetrahedron's [kg]."""
+    if isinstance(body, Cloth):
+        area = measures.vertex_areas(body.rest.vertices, body.rest.triangles)
+        return body.material.areal_density * area
+    assert isinstance(body, Solid)
+    return body.material.density * tetrahedra.vertex_volumes(body.rest.vertices, body.rest.tets)
 
 
-def _part(cloth: Cloth) -> Part:
-    x, t = cloth.rest.vertices, cloth.rest.triangles
-    frames = measures.rest_frames(x, t, cloth.warp_direction)
+def _part(body: Body) -> Part:
+    x, t = body.rest.vertices, body.rest.triangles
+    frames = measures.rest_frames(x, t, body.warp_direction if isinstance(body, Cloth) else None)
     area = measures.triangle_areas(x, t)
-    return Part(cloth.name, cloth.vertices.start, cloth.vertices.stop, t, frames, area)
+    return Part(body.name, body.vertices.start, body.vertices.stop, t, frames, area)
 
 
 def _cloth_rows(cloth: Cloth) -> list[tuple[str, Rows]]:
@@ -135,8 +142,23 @@ def _with_last(params: Array, last: Any) -> Array:
     return np.column_stack([params, np.broadcast_to(last, len(params))])
 
 
-def _tau(cloth: Cloth, items: Array) -> Array:
-    return np.full(len(items), cloth.material.damping_time)
+def _solid_rows(solid: Body) -> list[tuple[str, Rows]]:
+    """Constraint rows of one solid, particles numbered in the scene."""
+    assert isinstance(solid, Solid)
+    x, t, material = solid.rest.vertices, solid.rest.tets, solid.material
+    volume = tetrahedra.tet_volumes(x, t)
+    frames = tetrahedra.inv_rest_matrices(x, t).reshape(-1, 9)
+    ids = t + solid.vertices.start
+    law, compliance = {
+        "arap": ("arap_tet", materials.arap_compliance),
+        "neo_hookean": ("neo_hookean", materials.neo_hookean_compliance),
+        "volume": ("volume", materials.volume_compliance),
+    }[solid.law]
+    return [(law, (ids, frames, compliance(material, volume), _tau(solid, t)))]
+
+
+def _tau(body: Body, items: Array) -> Array:
+    return np.full(len(items), body.material.damping_time)
 
 
 def _require_flat(cloth: Cloth, hinges: Array) -> None:
@@ -168,10 +190,10 @@ def _block(law: str, rows: list[Rows], n_particles: int) -> Block:
 
 def _colliders(scene: Scene) -> ColliderSet:
     k = len(scene.colliders)
-    mu = np.zeros((2, len(scene.cloths), k))
+    mu = np.zeros((2, len(scene.bodies), k))
     for j, c in enumerate(scene.colliders):
-        for i, cloth in enumerate(scene.cloths):
-            kinetic = cloth.material.friction if c.friction is None else c.friction
+        for i, body in enumerate(scene.bodies):
+            kinetic = body.material.friction if c.friction is None else c.friction
             mu[1, i, j] = kinetic
             mu[0, i, j] = kinetic if c.friction_static is None else max(c.friction_static, kinetic)
     kinds, sizes, frames = [], np.zeros((k, 4)), np.zeros((k, 3, 3))

@@ -34,10 +34,10 @@ def carried_by_frames(scene: Scene, model: Model) -> list[Carried]:
     out = []
     slot = np.full(model.n_particles, -1)
     slot[model.pin_ids] = np.arange(len(model.pin_ids))
-    for cloth in scene.cloths:
-        for particles, frame in cloth.followed:
-            points = cloth.mesh.vertices[particles - cloth.vertices.start]
-            what = f'cloth "{cloth.name}": the frame that its pins follow'
+    for body in scene.bodies:
+        for particles, frame in body.followed:
+            points = body.mesh.vertices[particles - body.vertices.start]
+            what = f'{body.kind} "{body.name}": the frame that its pins follow'
             out.append(_carried(scene, what, "pins", slot[particles], points, frame))
     first = 0
     for k, a in enumerate(scene.attachments):

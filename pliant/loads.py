@@ -12,7 +12,8 @@ from .geometry import measures, topology
 from .model import Faces, Overpressure
 
 if TYPE_CHECKING:
-    from .scene import Cloth, Scene
+    from .bodies import Body
+    from .scene import Scene
 
 Array = np.ndarray
 
@@ -24,7 +25,7 @@ SEA_LEVEL = 1.2
 
 @dataclass(frozen=True)
 class Air:
-    """How air flows past the faces of a cloth: coefficients of the force across and along them."""
+    """How air flows past the faces of a body: coefficients of the force across and along them."""
 
     drag_coefficient: float = 1.2
     skin_friction: float = 0.01
@@ -38,13 +39,13 @@ class Air:
 
 @dataclass(frozen=True, eq=False)
 class Pressure:
-    """Handle of a pressure on the faces of a cloth; made by :meth:`pliant.Scene.add_pressure`.
+    """Handle of a pressure on the faces of a body; made by :meth:`pliant.Scene.add_pressure`.
 
     pressure [Pa] over the ambient one at the start; a gas has it at ``volume`` [m^3]. triangles (F, 3): the
-    cloth's faces (its own vertices), wound so that the pressure pushes along their normals.
+    body's faces (its own vertices), wound so that the pressure pushes along their normals.
     """
 
-    cloth: Cloth
+    body: Body
     row: int
     triangles: Array
     pressure: float
@@ -58,19 +59,19 @@ class Pressure:
 
         It acts from the next step on and stays until set again, over resets too.
         """
-        self.cloth.simulation.control.set_pressure(self.row, pressure, worlds)
+        self.body.simulation.control.set_pressure(self.row, pressure, worlds)
 
     @property
     def enclosed(self) -> Array:
-        """Volume that the cloth encloses now (W,) [m^3]. Raises SceneError for an open one."""
+        """Volume that the body encloses now (W,) [m^3]. Raises SceneError for an open one."""
         if self.open:
-            raise SceneError(f'cloth "{self.cloth.name}" is open: it encloses no volume')
-        return measures.enclosed_volume(self.cloth.x.astype(float), self.triangles)
+            raise SceneError(f'{self.body.kind} "{self.body.name}" is open: it encloses no volume')
+        return measures.enclosed_volume(self.body.x.astype(float), self.triangles)
 
     @property
     def now(self) -> Array:
         """Pressure inside over the ambient one now (W,) [Pa]."""
-        control = self.cloth.simulation.control
+        control = self.body.simulation.control
         given = control.pressures[:, self.row].astype(float)
         if not self.gas:
             return given
@@ -78,11 +79,11 @@ class Pressure:
 
 
 def checked_pressure(
-    cloth: Cloth, row: int, pressure: float, gas: bool, one_side: bool, volume: float | None, ambient: float
+    body: Body, row: int, pressure: float, gas: bool, one_side: bool, volume: float | None, ambient: float
 ) -> Pressure:
     """The handle, or a SceneError that says what does not hold."""
-    what = f'add_pressure: cloth "{cloth.name}"'
-    mesh = cloth.mesh
+    what = f'add_pressure: {body.kind} "{body.name}"'
+    mesh = body.mesh
     for name, value in (("pressure", pressure), ("ambient", ambient), ("volume", volume or 1.0)):
         if not np.isfinite(value):
             raise SceneError(f"{what}: {name} is {value!r}, it must be a finite number")
@@ -107,7 +108,7 @@ def checked_pressure(
     if volume is not None and not volume > 0:
         raise SceneError(f"{what}: volume is {volume!r}, it must be greater than 0 [m^3]")
     first = inside if volume is None else float(volume)
-    return Pressure(cloth, row, triangles, float(pressure), gas, one_side, first, float(ambient))
+    return Pressure(body, row, triangles, float(pressure), gas, one_side, first, float(ambient))
 
 
 def outward(x: Array, triangles: Array) -> Array:
@@ -122,25 +123,25 @@ def outward(x: Array, triangles: Array) -> Array:
 
 
 def build_faces(scene: Scene, mass: Array) -> Faces | None:
-    """Faces of all cloths on which air or pressure acts; None without any. mass (N,) [kg]."""
+    """Faces of all bodies on which air or pressure acts; None without any. mass (N,) [kg]."""
     ids, air, row = [], [], []
-    held = {id(p.cloth): p for p in scene.pressures}
-    for cloth in scene.cloths:
-        p = held.get(id(cloth))
+    held = {id(p.body): p for p in scene.pressures}
+    for body in scene.bodies:
+        p = held.get(id(body))
         if p is None and not scene.air_density > 0:
             continue
-        triangles = cloth.mesh.triangles if p is None else p.triangles
-        factors = (cloth.air.drag_coefficient, cloth.air.skin_friction)
-        ids.append(triangles + cloth.vertices.start)
+        triangles = body.mesh.triangles if p is None else p.triangles
+        factors = (body.air.drag_coefficient, body.air.skin_friction)
+        ids.append(triangles + body.vertices.start)
         air.append(np.tile(0.5 * scene.air_density * np.array(factors), (len(triangles), 1)))
         row.append(np.full(len(triangles), -1 if p is None else p.row))
     if not ids:
         return None
     faces = np.concatenate(ids).astype(np.int32)
     pressures = tuple(
-        Overpressure(p.cloth.name, p.pressure, p.gas, p.volume, p.ambient) for p in scene.pressures
+        Overpressure(p.body.name, p.pressure, p.gas, p.volume, p.ambient) for p in scene.pressures
     )
-    x = np.concatenate([c.rest.vertices for c in scene.cloths])
+    x = np.concatenate([c.rest.vertices for c in scene.bodies])
     return Faces(faces, np.concatenate(air), face_masses(x, faces, mass), np.concatenate(row), pressures)
 
 

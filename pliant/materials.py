@@ -276,18 +276,15 @@ def arap_compliance(material: SolidMaterial, volume: Array) -> Array:
 
 
 def neo_hookean_compliance(material: SolidMaterial, volume: Array) -> Array:
-    """Compliances (E, 2) [J^-1] of the hydrostatic and the deviatoric row: ``1/(lambda^ V)``, ``1/(mu V)``.
+    """Compliances (E, 2) [J^-1] of the shape and the volume row of neo-Hookean tetrahedra.
 
-    ``lambda^ = lambda + mu``: the second row resists changes of volume too, by -mu of lambda at small strain.
+    ``alpha_shape = 1/(mu V)``, ``alpha_volume = 1/(lambda V)``, infinite (row absent) for nu = 0.
     """
-    mu = material.shear_modulus
-    return 1 / np.stack([(material.lame_modulus + mu) * volume, mu * volume], axis=1)
-
-
-def neo_hookean_rest(material: SolidMaterial) -> float:
-    """``1 + mu/lambda^``: the determinant at which the hydrostatic row would be without force."""
-    mu = material.shear_modulus
-    return 1 + mu / (material.lame_modulus + mu)
+    out = np.full((len(volume), 2), np.inf)
+    out[:, 0] = 1 / (material.shear_modulus * volume)
+    if material.lame_modulus > 0:
+        out[:, 1] = 1 / (material.lame_modulus * volume)
+    return out
 
 
 def volume_compliance(material: SolidMaterial, volume: Array) -> Array:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .bodies import Attachment, Body, Cloth, Collider, Solid
 from .build import build_model
-from .errors import SceneError
+from .errors import MeshError, SceneError
 from .geometry import topology
 from .geometry.colliders import MeshCollider, Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
+from .geometry.tetmesh import TetMesh
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
-from .materials import Fabric
+from .materials import Fabric, SolidMaterial
 from .model import Model
 
-if TYPE_CHECKING:
-    from .simulation import Simulation
+__all__ = ["BENDINGS", "MEMBRANES", "SOLID_LAWS", "Attachment", "Body", "Cloth", "Collider", "Scene", "Solid"]
 
 Array = np.ndarray
 Vector = Sequence[float] | np.ndarray
@@ -30,139 +29,11 @@ Wind = Callable[[float], Any]
 
 MEMBRANES = ("triangles", "orthotropic", "edges", "none")
 BENDINGS = ("isometric", "curved", "dihedral", "dihedral_acos", "none")
-
-
-class Cloth:
-    """Handle of a cloth in a scene.
-
-    vertices   slice of its particles in the scene's arrays
-    file_ids   index in the mesh's file -> particle of the scene
-    x          its positions (W, n, 3) [m], once a Simulation runs the scene
-    """
-
-    def __init__(self, name: str, mesh: TriMesh, rest: TriMesh, material: Fabric, start: int) -> None:
-        self.name = name
-        self.mesh = mesh
-        self.rest = rest
-        self.material = material
-        self.vertices = slice(start, start + mesh.n_vertices)
-        self.file_ids = np.asarray(mesh.file_ids) + start
-        self.pins = np.zeros(0, np.int64)
-        self.membrane = "triangles"
-        self.bending = "isometric"
-        self.warp_direction: Array | None = None
-        self.velocity = np.zeros(3)
-        self.air = Air()
-        self.followed: list[tuple[Array, Motion | Collider]] = []
-        self._simulation: weakref.ref[Simulation] | None = None
-
-    def __repr__(self) -> str:
-        return f'Cloth("{self.name}", {self.mesh.n_vertices} vertices, {self.material.name})'
-
-    @property
-    def simulation(self) -> Simulation:
-        """The simulation that runs this cloth. Raises SceneError when there is none, or none any more."""
-        running = None if self._simulation is None else self._simulation()
-        if running is None:
-            raise SceneError(
-                f'cloth "{self.name}" is not being simulated: make a pliant.Simulation first, and keep it'
-            )
-        return running
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_simulation": None}  # a copy is a scene of its own
-
-    @property
-    def x(self) -> Array:
-        """Positions (W, n, 3) [m], a copy."""
-        sim = self.simulation
-        return sim.state.gather(np.arange(self.vertices.start, self.vertices.stop))
-
-    def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
-        """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
-
-        The pins move there at constant speed over the substeps of that step. Raises SceneError for a vertex
-        that is not pinned, or that follows a frame.
-        """
-        led = np.concatenate([np.zeros(0, int), *(p for p, _ in self.followed)])
-        for i in self.particles(ids):
-            if i in led:
-                raise SceneError(f'cloth "{self.name}": particle {i} follows a frame; that alone moves it')
-        self.simulation.control.set_pins(self.particles(ids), x, worlds)
-
-    def follow(self, ids: Any, frame: Motion | Collider) -> None:
-        """Pin vertices (file indices) to a frame that carries them rigidly from where they start.
-
-        frame: a motion (:class:`pliant.Keyframes`, :class:`pliant.Steady`, a function of your own), whose
-        pose at time 0 belongs to the start, or a collider, moving or moved by hand. To be said before a
-        Simulation is made; each vertex follows one frame.
-        """
-        if self._simulation is not None and self._simulation() is not None:
-            raise SceneError(f'cloth "{self.name}": follow() comes before the Simulation is made')
-        if not (callable(frame) or isinstance(frame, Collider)):
-            raise SceneError(f'cloth "{self.name}": frame must be a motion or a collider, not {frame!r}')
-        particles = np.unique(self.particles(ids))
-        for led, _ in self.followed:
-            if np.intersect1d(led, particles).size:
-                raise SceneError(f'cloth "{self.name}": a vertex of {ids!r} follows another frame already')
-        self.pins = np.union1d(self.pins, particles)
-        self.followed.append((particles, frame))
-
-    def particles(self, ids: Any) -> Array:
-        """Particles of the scene for vertices given by the file's indices."""
-        ids = np.atleast_1d(np.asarray(ids))
-        bad = ids[(ids < 0) | (ids >= len(self.file_ids))] if ids.size else ids
-        if not np.issubdtype(ids.dtype, np.integer) and ids.size:
-            raise SceneError(f'cloth "{self.name}": vertex indices must be integers, got {ids.dtype}')
-        if bad.size:
-            raise SceneError(
-                f'cloth "{self.name}": vertex {int(bad[0])} does not exist; '
-                f"the mesh has vertices 0 to {len(self.file_ids) - 1}"
-            )
-        return self.file_ids[ids.astype(int)].astype(np.int64)
-
-
-@dataclass(frozen=True)
-class Collider:
-    """A placed collider."""
-
-    name: str
-    shape: Shape
-    position: Array
-    rotation: Array
-    friction: float | None
-    friction_static: float | None
-    motion: Motion | None = None
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """Springs from particles to points in space, of a scene's attachments those from ``first`` on.
-
-    frame: what carries the points, a motion or a collider.
-    """
-
-    cloth: Cloth
-    first: int
-    particles: Array
-    targets: Array
-    stiffness: float
-    damping_time: float
-    frame: Motion | Collider | None = None
-
-    def set_targets(self, x: Any, worlds: Any = None) -> None:
-        """Where the points shall be after the next step, (W', n, 3) [m]; they move there at constant speed.
-
-        Raises SceneError where a frame carries them.
-        """
-        if self.frame is not None:
-            raise SceneError("the targets of this attachment follow a frame; that alone moves them")
-        rows = slice(self.first, self.first + len(self.particles))
-        self.cloth.simulation.control.set_attachments(x, worlds, rows)
+SOLID_LAWS = ("arap", "neo_hookean", "volume")
 
 
 class Scene:
-    """Cloths, colliders, pins, attachments and what surrounds them.
+    """Cloths, solids, colliders, pins, attachments and what surrounds them.
 
     gravity      [m/s^2]
     air_drag     [1/s] slows every particle by ``a = -air_drag v``: simple damping, the same for any shape
@@ -192,13 +63,23 @@ class Scene:
         if not (np.isfinite(air_drag) and air_drag >= 0):
             raise SceneError(f"air_drag is {air_drag!r}, it must be a finite number, at least 0 [1/s]")
         self.air_drag = float(air_drag)
-        self.cloths: list[Cloth] = []
+        self.bodies: list[Body] = []
         self.colliders: list[Collider] = []
         self.attachments: list[Attachment] = []
         self.pressures: list[Pressure] = []
 
     def __repr__(self) -> str:
-        return f"Scene({self.cloths}, {len(self.colliders)} colliders, {len(self.attachments)} attachments)"
+        return f"Scene({self.bodies}, {len(self.colliders)} colliders, {len(self.attachments)} attachments)"
+
+    @property
+    def cloths(self) -> list[Cloth]:
+        """The cloths among the bodies, in the order they were added."""
+        return [b for b in self.bodies if isinstance(b, Cloth)]
+
+    @property
+    def solids(self) -> list[Solid]:
+        """The solids among the bodies, in the order they were added."""
+        return [b for b in self.bodies if isinstance(b, Solid)]
 
     def add_cloth(
         self,
@@ -257,8 +138,65 @@ class Scene:
         cloth.air = Air(drag_coefficient, skin_friction)
         if warp_direction is not None:
             cloth.warp_direction = _vector(warp_direction, f'cloth "{name}": warp_direction')
-        self.cloths.append(cloth)
+        self.bodies.append(cloth)
         return cloth
+
+    def add_solid(
+        self,
+        mesh: TetMesh,
+        material: SolidMaterial,
+        position: Vector = (0.0, 0.0, 0.0),
+        rotation: Any = None,
+        pins: Any = (),
+        *,
+        rest_mesh: TetMesh | None = None,
+        start: Any = None,
+        velocity: Vector = (0.0, 0.0, 0.0),
+        law: str = "arap",
+        contact_radius: float = 0.0,
+        drag_coefficient: float = 0.5,
+        skin_friction: float = 0.01,
+        name: str | None = None,
+    ) -> Solid:
+        """Add a solid, a body of tetrahedra.
+
+        position, rotation, pins, velocity, drag_coefficient and skin_friction as for :meth:`add_cloth`;
+        rest_mesh gives another unstressed shape (same tetrahedra), start other initial positions (n, 3), flat
+        or inside out if need be; law "arap", "neo_hookean" or "volume" (no resistance to shear); the surface
+        keeps contact_radius [m] from colliders.
+        """
+        if not isinstance(mesh, TetMesh):
+            raise SceneError(
+                f"add_solid: mesh must be a TetMesh (pl.read_mesh, pl.shapes.bar), not {type(mesh).__name__}"
+            )
+        if not isinstance(material, SolidMaterial):
+            raise SceneError(f"add_solid: material must be a SolidMaterial, not {type(material).__name__}")
+        _choice("law", law, SOLID_LAWS)
+        name = self._free_name(name or mesh.name)
+        turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
+        placed = mesh.transformed(position=_vector(position, f'solid "{name}": position'), rotation=turn)
+        if start is not None:
+            try:
+                placed = placed.with_vertices(start)
+            except MeshError as error:
+                raise SceneError(f'solid "{name}": start: {error}') from error
+        rest = mesh if rest_mesh is None else rest_mesh
+        if rest.n_vertices != mesh.n_vertices or not np.array_equal(rest.tets, mesh.tets):
+            raise SceneError(
+                f'solid "{name}": rest_mesh must have the same vertices and tetrahedra as mesh; to begin in '
+                "another shape, give that as start="
+            )
+        if not (np.isfinite(contact_radius) and contact_radius >= 0):
+            raise SceneError(
+                f'solid "{name}": contact_radius is {contact_radius!r}, it must be at least 0 [m]'
+            )
+        solid = Solid(name, placed, rest, material, self.n_particles)
+        solid.pins = np.unique(solid.particles(np.asarray(pins, dtype=int)))
+        solid.law, solid.skin = law, float(contact_radius)
+        solid.velocity = _vector(velocity, f'solid "{name}": velocity')
+        solid.air = Air(drag_coefficient, skin_friction)
+        self.bodies.append(solid)
+        return solid
 
     def add_collider(
         self,
@@ -275,7 +213,7 @@ class Scene:
         motion gives (position, rotation) for a time [s] and then replaces position= and rotation=: Keyframes,
         Steady, or a function of your own (:mod:`pliant.geometry.motion`). The same in every world.
 
-        friction is the kinetic Coulomb coefficient (default: the cloth's own), friction_static the one
+        friction is the kinetic Coulomb coefficient (default: the body's own), friction_static the one
         that holds a particle at rest (default: equal to the kinetic one, never smaller).
         """
         if not isinstance(shape, Shape):
@@ -298,7 +236,7 @@ class Scene:
 
     def add_attachment(
         self,
-        cloth: Cloth,
+        body: Body,
         ids: Any,
         targets: Any = None,
         stiffness: float = 1e3,
@@ -315,24 +253,24 @@ class Scene:
         """
         if not (frame is None or callable(frame) or isinstance(frame, Collider)):
             raise SceneError(f"add_attachment: frame must be a motion or a collider, not {frame!r}")
-        particles = cloth.particles(ids)
+        particles = body.particles(ids)
         if not (np.isfinite(stiffness) and stiffness > 0):
             raise SceneError(f"add_attachment: stiffness is {stiffness!r}, it must be greater than 0 [N/m]")
         if not (np.isfinite(damping_time) and damping_time >= 0):
             raise SceneError(f"add_attachment: damping_time is {damping_time!r}, it must be at least 0 [s]")
-        here = cloth.mesh.vertices[particles - cloth.vertices.start]
+        here = body.mesh.vertices[particles - body.vertices.start]
         points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
         if not np.isfinite(points).all():
             raise SceneError("add_attachment: targets hold a value that is not finite")
         first = sum(len(a.particles) for a in self.attachments)
         self.attachments.append(
-            Attachment(cloth, first, particles, points.copy(), float(stiffness), float(damping_time), frame)
+            Attachment(body, first, particles, points.copy(), float(stiffness), float(damping_time), frame)
         )
         return self.attachments[-1]
 
     def add_pressure(
         self,
-        cloth: Cloth,
+        body: Body,
         pressure: float,
         *,
         gas: bool = False,
@@ -340,38 +278,38 @@ class Scene:
         volume: float | None = None,
         ambient: float = ATMOSPHERE,
     ) -> Pressure:
-        """Press on the faces of a cloth from inside, by ``pressure`` [Pa] over what surrounds it.
+        """Press on a cloth, or on a solid's surface, from inside, by ``pressure`` [Pa] over the outside.
 
-        The cloth must be closed; its faces are oriented outwards piece by piece. ``open=True`` takes an open
-        one: pressed on one side, along the normals of its faces (of the first face of each piece, if they
-        are not wound alike).
+        The surface must be closed; its faces are oriented outwards piece by piece. ``open=True`` takes an
+        open one: pressed on one side, along the normals of its faces (of the first face of each piece, if
+        they are not wound alike).
 
         gas      the pressure follows the volume, ``(pressure + ambient) V0 = (p + ambient) V``: isothermal
-        volume   V0 [m^3], the volume that ``pressure`` belongs to (default: what the cloth encloses where it
+        volume   V0 [m^3], the volume that ``pressure`` belongs to (default: what the body encloses where it
                  starts); ambient [Pa]: pressure outside, which a gas also works against
 
-        Set it per world with ``set`` of the handle. Raises SceneError for a cloth with a boundary, which it
+        Set it per world with ``set`` of the handle. Raises SceneError for one with a boundary, which it
         names.
         """
-        if not any(c is cloth for c in self.cloths):
-            raise SceneError("add_pressure: the cloth does not belong to this scene")
-        if any(p.cloth is cloth for p in self.pressures):
-            raise SceneError(f'add_pressure: cloth "{cloth.name}" has a pressure already; set that one')
+        if not any(b is body for b in self.bodies):
+            raise SceneError("add_pressure: the body does not belong to this scene")
+        if any(p.body is body for p in self.pressures):
+            raise SceneError(f'add_pressure: {body.kind} "{body.name}" has a pressure already; set that one')
         row = len(self.pressures)
-        self.pressures.append(checked_pressure(cloth, row, pressure, gas, open, volume, ambient))
+        self.pressures.append(checked_pressure(body, row, pressure, gas, open, volume, ambient))
         return self.pressures[-1]
 
     @property
     def n_particles(self) -> int:
-        """Particles of all cloths so far."""
-        return sum(c.mesh.n_vertices for c in self.cloths)
+        """Particles of all bodies so far."""
+        return sum(b.mesh.n_vertices for b in self.bodies)
 
     def build(self, worlds: int = 1, dtype: Any = "float64") -> Model:
         """The Model of ``worlds`` copies of this scene in float32 or float64."""
         return build_model(self, worlds, dtype)
 
     def _free_name(self, name: str) -> str:
-        taken = {c.name for c in self.cloths}
+        taken = {b.name for b in self.bodies}
         if name not in taken:
             return name
         k = 2

@@ -37,6 +37,7 @@ BROWSER_STARTS = 10.0
 
 MEMBRANE_LAWS = ("membrane", "orthotropic", "distance")
 BENDING_LAWS = ("isometric", "curved", "dihedral", "dihedral_acos")
+SOLID_LAWS = ("arap_tet", "neo_hookean", "volume")
 
 
 class Simulation:
@@ -97,8 +98,8 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
         self.info: StepInfo | None = None
         self.carried = carried_by_frames(scene, model)
-        for cloth in scene.cloths:
-            cloth._simulation = weakref.ref(self)  # a cycle would keep all arrays until the next collection
+        for body in scene.bodies:
+            body._simulation = weakref.ref(self)  # a cycle would keep all arrays until the next collection
 
     def __repr__(self) -> str:
         return f"Simulation(t={self.time:.4g} s, {self.solver!r}, dt={self.dt:.6g}, {self.model!r})"
@@ -232,7 +233,7 @@ class Simulation:
         extent = 100 * float(np.ptp(self.model.x_rest, axis=0).max())  # of planes: to the horizon
         solids = [Solid(c.name, *c.shape.display(extent)) for c in self.scene.colliders]
         recording = Recording(
-            title=title or ", ".join(c.name for c in self.scene.cloths),
+            title=title or ", ".join(b.name for b in self.scene.bodies),
             dt=self.dt * every,
             parts=[Part(p.name, p.start, p.stop, p.triangles) for p in self.model.parts],
             solids=solids,
@@ -290,19 +291,22 @@ class Simulation:
         material_scale: Any = None,
         membrane_scale: Any = None,
         bending_scale: Any = None,
+        solid_scale: Any = None,
         gravity: Any = None,
         wind: Any = None,
         worlds: Any = None,
     ) -> None:
         """What a world is made of and what acts on it; all of it stays over resets.
 
-        material_scale, membrane_scale, bending_scale: factors on the stiffness, each a number or (W',) > 0:
-        of everything, or of one kind of law. gravity (3,) or (W', 3) [m/s^2], wind (3,) or (W', 3) [m/s].
+        material_scale, membrane_scale, bending_scale, solid_scale: factors on the stiffness, each a number
+        or (W',) > 0: of everything, of one kind of law of cloths, or of solids. gravity (3,) or (W', 3)
+        [m/s^2], wind (3,) or (W', 3) [m/s].
         """
         for factor, laws in (
-            (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS)),
+            (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS, *SOLID_LAWS)),
             (membrane_scale, MEMBRANE_LAWS),
             (bending_scale, BENDING_LAWS),
+            (solid_scale, SOLID_LAWS),
         ):
             if factor is not None:
                 for law in laws:
@@ -376,5 +380,5 @@ def _nothing(_: Any) -> None:
 
 
 def materials_of(scene: Scene) -> dict[str, Any]:
-    """Materials by cloth, as plain data."""
-    return {c.name: dict(c.material.__dict__) for c in scene.cloths}
+    """Materials by body, as plain data."""
+    return {b.name: dict(b.material.__dict__) for b in scene.bodies}

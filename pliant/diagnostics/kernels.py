@@ -13,25 +13,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backend.jit import kernel, law
+from ..backend.jit import kernel
 from ..backend.lanes import add3, load3, store
 from ..laws.attachment import attachment
 from ..laws.bending import dihedral, dihedral_acos
 from ..laws.distance import distance
 from ..laws.membrane import arap_triangle
 from ..laws.vectors import minus, mix, opposite_sum, plus, times
-
-
-@law
-def pull(value: Any, alpha: Any, multiplier: Any) -> Any:
-    """dU/dC = C/alpha; for a rigid row the force that the solver found, and 0 for an absent one."""
-    return value / alpha if alpha > 0 else -multiplier
-
-
-@kernel(inline=True)
-def pull_of(out: Any, alpha: Any, force: Any, c: Any, row: Any) -> Any:
-    """dU/dC of one row of constraint ``c``."""
-    return pull(out[c, row, 0], alpha[c, row], force[c, row])
+from .pulls import pull_of
+from .solids import evaluate_arap_tet, evaluate_neo_hookean, evaluate_volume
 
 
 @kernel
@@ -168,4 +158,7 @@ EVALUATE = {
     "dihedral": evaluate_dihedral,
     "dihedral_acos": evaluate_dihedral_acos,
     "attachment": evaluate_attachment,
+    "arap_tet": evaluate_arap_tet,
+    "neo_hookean": evaluate_neo_hookean,
+    "volume": evaluate_volume,
 }

@@ -64,7 +64,7 @@ def scene_summary(model: Model) -> dict[str, list[float]]:
         "masses": (model.mass, model.inv_mass),
         "pins": (model.pin_ids,),
         "thickness": (model.contact_radius,),
-        "cloths": (model.body,),
+        "bodies": (model.body,),
         "gravity": (model.gravity,),
         "air_drag": (model.air_drag,),
         "colliders": (

@@ -34,6 +34,9 @@ LAWS: dict[str, LawShape] = {
     "orthotropic": LawShape(3, 3, 5, "sheets"),  # inv_rest_matrix, C12/C11
     "curved": LawShape(4, 1, 5, "sheets"),  # cotangent stencil K, signed length at rest
     "strain_limit": LawShape(3, 1, 5, "sheets", one_sided=True),  # inv_rest_matrix, 1 + limit
+    "arap_tet": LawShape(4, 2, 9, "arap"),  # inv_rest_matrix, row by row
+    "neo_hookean": LawShape(4, 2, 9, "determinant"),  # inv_rest_matrix
+    "volume": LawShape(4, 1, 9, "determinant"),  # inv_rest_matrix
 }
 """The laws a model can hold, in the order in which a sweep visits them."""
 

@@ -3,11 +3,13 @@
 All take the columns of the deformation gradient ``F = [x1 - x0, x2 - x0, x3 - x0] inv_rest_matrix`` and
 return constraint values without unit, with their gradients with respect to those columns. V: rest volume::
 
-    ARAP         C_shape = |F - R|        alpha = 1 / (w V),          w = 2 mu
-                 C_trace = tr(R^T F) - 3  alpha = 1 / (lambda V)
-    neo-Hookean  C_hydro = det F - rest   alpha = 1 / (lambda^ V),    lambda^ = lambda + mu,
-                 C_dev   = |F|            alpha = 1 / (mu V)          rest = 1 + mu/lambda^
-    volume       C       = det F - 1      alpha = 1 / (K V)
+    ARAP         C_shape = |F - R|                        alpha = 1 / (w V),   w = 2 mu
+                 C_trace = tr(R^T F) - 3                  alpha = 1 / (lambda V)
+    neo-Hookean  C_shape = sqrt(|F|^2 - 4 J + J^2)        alpha = 1 / (mu V),  J = det F
+                 C_volume = J - 1                         alpha = 1 / (lambda V)
+    volume       C = J - 1                                alpha = 1 / (K V)
+
+Every value is zero at rest.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..backend.lanes import sqrt
+from ..backend.lanes import absolute, maximum, sqrt
+from .membrane import plane_frame
 from .rotations import closest_rotation
 from .scalars import reciprocal
-from .vectors import Vec, cross, dot, minus, times
+from .vectors import Vec, cross, dot, minus, mix, plus, times
 
 
 @law
@@ -37,17 +40,49 @@ def arap_tet(f1: Vec, f2: Vec, f3: Vec) -> tuple[Any, Vec, Vec, Vec, Any, Vec, V
 
 
 @law
-def neo_hookean(f1: Vec, f2: Vec, f3: Vec, rest: Any) -> tuple[Any, Vec, Vec, Vec, Any, Vec, Vec, Vec]:
-    """``C_hydro`` and its gradients, ``C_dev`` and its gradients.
+def in_frame(p: Vec, e1: Vec, e2: Vec, e3: Vec) -> Vec:
+    """The vector with these components along the axes of a frame."""
+    return plus(mix(p[0], e1, p[1], e2), times(p[2], e3))
 
-    At rest neither is zero: the forces of the two rows balance. The gradient of the second does not exist for
-    F = 0; it is zero there. Source: Macklin, Müller 2021, A Constraint-based Formulation of Stable
-    Neo-Hookean Materials, eq. 8 to 10, with ``lambda^`` for their lambda so that small strains see lambda.
+
+@law
+def neo_hookean(f1: Vec, f2: Vec, f3: Vec) -> tuple[Any, Vec, Vec, Vec, Any, Vec, Vec, Vec]:
+    """``C_shape`` and its gradients, ``C_volume`` and its gradients.
+
+    The energy is that of Macklin, Müller 2021 (A Constraint-based Formulation of Stable Neo-Hookean
+    Materials) less its value at rest: ``mu/2 |F|^2 + (lambda + mu)/2 (J - 1 - mu/(lambda + mu))^2``. Computed
+    from U, in a frame in which ``F = I + U`` is upper triangular, so that nothing cancels near rest. The
+    gradient of the shape row does not exist at a rotation, nor at F = 0; it is zero there.
     """
-    c1, c2, c3 = cross(f2, f3), cross(f3, f1), cross(f1, f2)
-    size = sqrt(dot(f1, f1) + dot(f2, f2) + dot(f3, f3))
-    scale = reciprocal(size)
-    return dot(f1, c1) - rest, c1, c2, c3, size, times(scale, f1), times(scale, f2), times(scale, f3)
+    e1, e2, a, b, d = plane_frame(f1, f2)
+    e3 = cross(e1, e2)
+    c, e, f = dot(f3, e1), dot(f3, e2), dot(f3, e3)
+    u, v, w = a - 1.0, d - 1.0, f - 1.0
+    pairs, third = u * v + v * w + w * u, u * v * w
+    q = u + v + w + pairs + third
+    # |U|^2 - 2 (second and third invariant of U) + q^2, with q^2 kept within range
+    big = maximum(absolute(q), 1.0)
+    small = 1.0 / big
+    rest = u * u + v * v + w * w + b * b + c * c + e * e - 2.0 * (pairs + third)
+    shape = big * sqrt(maximum(rest * small * small + (q * small) * (q * small), 0.0))
+    k = reciprocal(shape)
+    qk = q * k
+    sk = k - qk
+    n1 = (k * (u - v - w - v * w) + qk * (d * f), sk * b * f, sk * (d * c - b * e))
+    n2 = (k * b, k * (v - w - u - w * u) + qk * (a * f), sk * (a * e))
+    n3 = (k * c, k * e, k * (w - u - v - u * v) + qk * (a * d))
+    zero = 0.0 * a
+    c1, c2, c3 = (d * f, -b * f, b * e - d * c), (zero, a * f, -a * e), (zero, zero, a * d)
+    return (
+        shape,
+        in_frame(n1, e1, e2, e3),
+        in_frame(n2, e1, e2, e3),
+        in_frame(n3, e1, e2, e3),
+        q,
+        in_frame(c1, e1, e2, e3),
+        in_frame(c2, e1, e2, e3),
+        in_frame(c3, e1, e2, e3),
+    )
 
 
 @law

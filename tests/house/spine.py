@@ -9,8 +9,8 @@ from pathlib import Path
 
 # The order in which data flows. A module imports from its own entry and from those before it, no others.
 SPINE = (
-    "errors", "backend", "geometry", "materials", "laws", "protocol", "state", "model", "loads", "build",
-    "scene", "contact", "forces", "linear", "diagnostics", "solvers", "io", "progress", "viewer",
+    "errors", "backend", "geometry", "materials", "laws", "protocol", "state", "model", "loads", "bodies",
+    "build", "scene", "contact", "forces", "linear", "diagnostics", "solvers", "io", "progress", "viewer",
     "frames", "simulation", "lab", "bench", "batch", "learn", "cli",
 )  # fmt: skip
 

@@ -8,17 +8,13 @@ import numpy as np
 
 from pliant.backend.jit import kernel
 from pliant.backend.lanes import load, load3, store, store3
-from pliant.laws import LawShape
+from pliant.laws import LAWS
 from pliant.laws.solid import arap_tet, neo_hookean, volume
 from pliant.laws.vectors import minus, mix, plus, times
 
 Array = np.ndarray
 
-SHAPES = {
-    "arap_tet": LawShape(4, 2, 9),  # inv_rest_matrix, row by row
-    "neo_hookean": LawShape(4, 2, 10),  # inv_rest_matrix, rest
-    "volume": LawShape(4, 1, 9),
-}
+SHAPES = {law: LAWS[law] for law in ("arap_tet", "neo_hookean", "volume")}
 KINDS = {law: kind for kind, law in enumerate(SHAPES)}
 
 
@@ -54,7 +50,7 @@ def evaluate_solids(kind: Any, x: Any, p: Any, value: Any, g: Any, lanes: Any) -
             store_columns(g[n, 0], d1, d2, d3, a1, a2, a3, lanes)
             store_columns(g[n, 1], d1, d2, d3, b1, b2, b3, lanes)
         elif kind == 1:
-            first, a1, a2, a3, second, b1, b2, b3 = neo_hookean(f1, f2, f3, load(p, (n, 9), lanes))
+            first, a1, a2, a3, second, b1, b2, b3 = neo_hookean(f1, f2, f3)
             store(value, (n, 0), first, lanes)
             store(value, (n, 1), second, lanes)
             store_columns(g[n, 0], d1, d2, d3, a1, a2, a3, lanes)
@@ -66,21 +62,21 @@ def evaluate_solids(kind: Any, x: Any, p: Any, value: Any, g: Any, lanes: Any) -
 
 
 def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
-    """Parameters (n, p) of all kinds of rest shapes."""
-    frames = np.linalg.inv(rng.standard_normal((n, 3, 3)) * 0.3 + np.eye(3)).reshape(n, 9)
-    return np.c_[frames, rng.uniform(1.1, 2.0, n)] if law == "neo_hookean" else frames
+    """Parameters (n, 9) of all kinds of rest shapes."""
+    return np.linalg.inv(rng.standard_normal((n, 3, 3)) * 0.3 + np.eye(3)).reshape(n, 9)
 
 
 def gradients(x: Array, p: Array) -> Array:
-    """F (n, 3, 3) of tetrahedra x (n, 4, 3) with inverse rest matrices p (n, 9 or more)."""
-    return np.swapaxes(x[:, 1:] - x[:, :1], 1, 2) @ p[:, :9].reshape(-1, 3, 3)
+    """F (n, 3, 3) of tetrahedra x (n, 4, 3) with inverse rest matrices p (n, 9)."""
+    return np.swapaxes(x[:, 1:] - x[:, :1], 1, 2) @ p.reshape(-1, 3, 3)
 
 
 def far_from_singular(law: str, x: Array, p: Array, room: float) -> Array:
-    """Mask (n,): no stretch beyond 5, and for ARAP one closest rotation that is not F."""
+    """Mask (n,): no stretch beyond 5, no rotation, and for ARAP one closest rotation only."""
     s = np.linalg.svd(gradients(x, p), compute_uv=False)
-    good = s[:, 0] < 5.0
-    if law != "arap_tet":
-        return good & (s[:, 0] > room)
+    good = (s[:, 0] < 5.0) & (s[:, 0] > room)
+    if law == "volume":
+        return good
     signed = s * np.stack([np.ones(len(x)), np.ones(len(x)), np.sign(np.linalg.det(gradients(x, p)))], axis=1)
-    return good & (signed[:, 1] + signed[:, 2] > 2.0 * room) & (np.linalg.norm(signed - 1.0, axis=1) > room)
+    good &= np.linalg.norm(signed - 1.0, axis=1) > room
+    return good if law == "neo_hookean" else good & (signed[:, 1] + signed[:, 2] > 2.0 * room)

@@ -11,7 +11,6 @@ from pliant.materials import (
     SolidMaterial,
     arap_compliance,
     neo_hookean_compliance,
-    neo_hookean_rest,
     volume_compliance,
 )
 from tests.laws.batches import evaluate, random_rotations
@@ -25,15 +24,10 @@ V = float(np.linalg.det(DM) / 6.0)
 COMPLIANCE = {"arap_tet": arap_compliance, "neo_hookean": neo_hookean_compliance, "volume": volume_compliance}
 
 
-def parameters(law: str, material: SolidMaterial) -> Array:
-    frame = np.linalg.inv(DM).reshape(1, 9)
-    return np.c_[frame, neo_hookean_rest(material)] if law == "neo_hookean" else frame
-
-
 def energy_and_stress(law: str, material: SolidMaterial, f: Array) -> tuple[Array, Array]:
     """Energy per volume (n,) [Pa] and first Piola stress (n, 3, 3) [Pa] of F (n, 3, 3)."""
     moved = np.einsum("nij,kj->nki", f, X - X[0]) + 0.3
-    value, g = evaluate(law, moved, np.repeat(parameters(law, material), len(f), axis=0))
+    value, g = evaluate(law, moved, np.tile(np.linalg.inv(DM).reshape(1, 9), (len(f), 1)))
     alpha = COMPLIANCE[law](material, np.array([V]))
     force = ((value / alpha)[:, :, None, None] * g).sum(axis=1)  # dU/dx, corner by corner
     stress = np.einsum("nki,kj->nij", force, X - X[0]) / V
@@ -97,18 +91,36 @@ def test_arap_is_quadratic_in_the_stretches(nu: float) -> None:
 
 
 @pytest.mark.parametrize("nu", [0.0, 0.3, 0.49])
-def test_neo_hookean_is_macklin_and_muellers_energy(nu: float) -> None:
-    """U = mu/2 |F|^2 + lambda^/2 (det F - 1 - mu/lambda^)^2."""
+def test_neo_hookean_is_macklin_and_muellers_energy_less_its_value_at_rest(nu: float) -> None:
+    """U = mu/2 (|F|^2 - 3) + lambda^/2 ((J - 1 - mu/lambda^)^2 - (mu/lambda^)^2), lambda^ = lambda + mu."""
     m = SolidMaterial(poisson_ratio=nu)
     f = np.random.default_rng(6).standard_normal((50, 3, 3))
     energy, stress = energy_and_stress("neo_hookean", m, f)
     mu, lam = m.shear_modulus, m.lame_modulus + m.shear_modulus
-    det = np.linalg.det(f)
-    expected = 0.5 * mu * (f**2).sum(axis=(1, 2)) + 0.5 * lam * (det - 1 - mu / lam) ** 2
+    det, rest = np.linalg.det(f), mu / lam
+    assert (det < 0).any()
+    expected = 0.5 * mu * ((f**2).sum(axis=(1, 2)) - 3) + 0.5 * lam * ((det - 1 - rest) ** 2 - rest**2)
     np.testing.assert_allclose(energy, expected, rtol=1e-12)
     cofactor = det[:, None, None] * np.swapaxes(np.linalg.inv(f), 1, 2)
-    wanted = mu * f + lam * (det - 1 - mu / lam)[:, None, None] * cofactor
+    wanted = mu * f + lam * (det - 1 - rest)[:, None, None] * cofactor
     np.testing.assert_allclose(stress, wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [1e-2, 1e-4, 1e-6])
+def test_neo_hookean_loses_no_digits_near_rest(size: float, dtype: str) -> None:
+    """Both values against ``sqrt(2 e:e)`` and ``tr e``, of strains far below the rounding of F squared."""
+    rng = np.random.default_rng(9)
+    e = rng.integers(-8, 9, (500, 3, 3)) * 2.0 ** np.round(np.log2(size) - 3)
+    e = 0.5 * (e + np.swapaxes(e, 1, 2))
+    corners = np.vstack([np.zeros(3), np.eye(3)])
+    moved = np.einsum("nij,kj->nki", np.eye(3) + e, corners)  # exact in both precisions
+    value, _ = evaluate("neo_hookean", moved, np.tile(np.eye(3).reshape(1, 9), (500, 1)), dtype)
+    shape = np.sqrt(2 * (e**2).sum(axis=(1, 2)))
+    bound = 20 * size + 40 * float(np.finfo(dtype).eps) / size
+    np.testing.assert_allclose(value[:, 0], shape, atol=bound * size)
+    np.testing.assert_allclose(value[:, 1], np.trace(e, axis1=1, axis2=2), atol=bound * size)
+    assert bound < 0.5 or dtype == "float32"
 
 
 def test_the_volume_law_is_a_fluids() -> None:

@@ -42,11 +42,13 @@ from .projections import (
     project_membrane,
 )
 from .sheets import run_sheets
+from .solids import run_arap, run_determinants
 from .surface_collisions import FIRST_SURFACE, run_surfaces
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT, HOLD = 0, 1, 2, 3, 4, 5, 6
 FIRST_LAW = 100
 DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 100, 101, 102, 103, 104, 105
+ARAP_TET, NEO_HOOKEAN, VOLUME = 109, 110, 111
 """Operations; more are in :mod:`pliant.forces.stages`. A law's is ``FIRST_LAW`` plus its place in the table
 of laws."""
 
@@ -209,8 +211,12 @@ def run_law(
         project_attachment(x, out, y, w, r, times, flags, lo, hi, pool.held[t], order, lanes)
     elif op <= DIHEDRAL_ACOS:
         run_angles(extras, op, x, out, y, w, r, times, flags, lo, hi, order, lanes)
-    else:
+    elif op < ARAP_TET:
         run_sheets(extras, op - FIRST_LAW, x, out, y, w, r, times, flags, lo, hi, order, lanes)
+    elif op == ARAP_TET:
+        run_arap(extras, x, out, y, w, r, times, flags, lo, hi, order, lanes)
+    else:
+        run_determinants(extras, op == NEO_HOOKEAN, x, out, y, w, r, times, flags, lo, hi, order, lanes)
 
 
 run_loads = feature("faces", run_load)

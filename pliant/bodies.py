@@ -1,0 +1,211 @@
+"""What a scene holds: cloths and solids, colliders, attachments. Handles, with no arrays of a run."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import SceneError
+from .geometry.colliders import Shape
+from .geometry.mesh import TriMesh
+from .geometry.motion import Motion
+from .geometry.tetmesh import TetMesh
+from .loads import Air
+from .materials import Fabric, SolidMaterial
+
+if TYPE_CHECKING:
+    from .simulation import Simulation
+
+Array = np.ndarray
+Mesh = TriMesh | TetMesh
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A placed collider."""
+
+    name: str
+    shape: Shape
+    position: Array
+    rotation: Array
+    friction: float | None
+    friction_static: float | None
+    motion: Motion | None = None
+
+
+class Body:
+    """Handle of a cloth or a solid in a scene.
+
+    vertices   slice of its particles in the scene's arrays
+    file_ids   index in the mesh's file -> particle of the scene
+    x          its positions (W, n, 3) [m], once a Simulation runs the scene
+    """
+
+    kind = "body"
+    """How messages call it."""
+
+    def __init__(
+        self, name: str, mesh: Mesh, rest: Mesh, material: Fabric | SolidMaterial, start: int
+    ) -> None:
+        self.name = name
+        self.mesh = mesh
+        self.rest = rest
+        self.material = material
+        self.vertices = slice(start, start + mesh.n_vertices)
+        self.file_ids = np.where(mesh.file_ids < 0, -1, mesh.file_ids + start)
+        self.pins = np.zeros(0, np.int64)
+        self.velocity = np.zeros(3)
+        self.air = Air()
+        self.followed: list[tuple[Array, Motion | Collider]] = []
+        self._simulation: weakref.ref[Simulation] | None = None
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}("{self.name}", {self.mesh.n_vertices} vertices, {self.material.name})'
+
+    @property
+    def simulation(self) -> Simulation:
+        """The simulation that runs this body. Raises SceneError when there is none, or none any more."""
+        running = None if self._simulation is None else self._simulation()
+        if running is None:
+            raise SceneError(
+                f'{self.kind} "{self.name}" is not being simulated: make a pliant.Simulation first, '
+                "and keep it"
+            )
+        return running
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_simulation": None}  # a copy is a scene of its own
+
+    @property
+    def x(self) -> Array:
+        """Positions (W, n, 3) [m], a copy."""
+        sim = self.simulation
+        return sim.state.gather(np.arange(self.vertices.start, self.vertices.stop))
+
+    def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
+        """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
+
+        The pins move there at constant speed over the substeps of that step. Raises SceneError for a vertex
+        that is not pinned, or that follows a frame.
+        """
+        led = np.concatenate([np.zeros(0, int), *(p for p, _ in self.followed)])
+        for i in self.particles(ids):
+            if i in led:
+                raise SceneError(
+                    f'{self.kind} "{self.name}": particle {i} follows a frame; that alone moves it'
+                )
+        self.simulation.control.set_pins(self.particles(ids), x, worlds)
+
+    def follow(self, ids: Any, frame: Motion | Collider) -> None:
+        """Pin vertices (file indices) to a frame that carries them rigidly from where they start.
+
+        frame: a motion (:class:`pliant.Keyframes`, :class:`pliant.Steady`, a function of your own), whose
+        pose at time 0 belongs to the start, or a collider, moving or moved by hand. To be said before a
+        Simulation is made; each vertex follows one frame.
+        """
+        if self._simulation is not None and self._simulation() is not None:
+            raise SceneError(f'{self.kind} "{self.name}": follow() comes before the Simulation is made')
+        if not (callable(frame) or isinstance(frame, Collider)):
+            raise SceneError(
+                f'{self.kind} "{self.name}": frame must be a motion or a collider, not {frame!r}'
+            )
+        particles = np.unique(self.particles(ids))
+        for led, _ in self.followed:
+            if np.intersect1d(led, particles).size:
+                raise SceneError(
+                    f'{self.kind} "{self.name}": a vertex of {ids!r} follows another frame already'
+                )
+        self.pins = np.union1d(self.pins, particles)
+        self.followed.append((particles, frame))
+
+    def particles(self, ids: Any) -> Array:
+        """Particles of the scene for vertices given by the file's indices."""
+        ids = np.atleast_1d(np.asarray(ids))
+        bad = ids[(ids < 0) | (ids >= len(self.file_ids))] if ids.size else ids
+        if not np.issubdtype(ids.dtype, np.integer) and ids.size:
+            raise SceneError(f'{self.kind} "{self.name}": vertex indices must be integers, got {ids.dtype}')
+        if bad.size:
+            raise SceneError(
+                f'{self.kind} "{self.name}": vertex {int(bad[0])} does not exist; '
+                f"the mesh has vertices 0 to {len(self.file_ids) - 1}"
+            )
+        found = self.file_ids[ids.astype(int)].astype(np.int64)
+        if (found < 0).any():
+            raise SceneError(
+                f'{self.kind} "{self.name}": vertex {int(ids[found < 0][0])} of the file belongs to no '
+                "tetrahedron and was left out"
+            )
+        return found
+
+    @property
+    def contact_radius(self) -> float:
+        """How far its particles stay from colliders [m]."""
+        raise NotImplementedError
+
+
+class Cloth(Body):
+    """Handle of a cloth in a scene; see :class:`Body`."""
+
+    kind = "cloth"
+    mesh: TriMesh
+    rest: TriMesh
+    material: Fabric
+
+    def __init__(self, name: str, mesh: TriMesh, rest: TriMesh, material: Fabric, start: int) -> None:
+        super().__init__(name, mesh, rest, material, start)
+        self.membrane = "triangles"
+        self.bending = "isometric"
+        self.warp_direction: Array | None = None
+
+    @property
+    def contact_radius(self) -> float:
+        """Half the fabric's thickness [m]."""
+        return 0.5 * self.material.thickness
+
+
+class Solid(Body):
+    """Handle of a solid in a scene; see :class:`Body`. Its particles are those inside, too."""
+
+    kind = "solid"
+    mesh: TetMesh
+    rest: TetMesh
+    material: SolidMaterial
+
+    def __init__(self, name: str, mesh: TetMesh, rest: TetMesh, material: SolidMaterial, start: int) -> None:
+        super().__init__(name, mesh, rest, material, start)
+        self.law = "arap"
+        self.skin = 0.0
+
+    @property
+    def contact_radius(self) -> float:
+        """How far the surface stays from colliders [m]."""
+        return self.skin
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Springs from particles to points in space, of a scene's attachments those from ``first`` on.
+
+    frame: what carries the points, a motion or a collider.
+    """
+
+    body: Body
+    first: int
+    particles: Array
+    targets: Array
+    stiffness: float
+    damping_time: float
+    frame: Motion | Collider | None = None
+
+    def set_targets(self, x: Any, worlds: Any = None) -> None:
+        """Where the points shall be after the next step, (W', n, 3) [m]; they move there at constant speed.
+
+        Raises SceneError where a frame carries them.
+        """
+        if self.frame is not None:
+            raise SceneError("the targets of this attachment follow a frame; that alone moves them")
+        rows = slice(self.first, self.first + len(self.particles))
+        self.body.simulation.control.set_attachments(x, worlds, rows)

@@ -1,0 +1,297 @@
+"""Projection bodies of tetrahedra; see :mod:`pliant.solvers.xpbd.projections`.
+
+Two rows of an element share its four particles and much of their gradients. They are solved together, in
+the form of :func:`solve_pair`, which holds however parallel the gradients are.
+
+**Damping of ARAP** is that of Kelvin and Voigt: a stress of ``tau`` times the rate at which the elastic
+stress changes, in all directions of strain. The strain since the start of the substep is ``F - Q F_n``, Q the
+closest rotation from one to the other; so no rigid motion is damped, and ``Q F_n F^T`` is symmetric, so that
+nothing is turned. (``C - C_n`` of the row, as for the other laws, damps only what changes the size of the
+strain.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backend.jit import feature, kernel, law
+from ...backend.lanes import const, index, load, load3, splat, sqrt, store, stride, where, world
+from ...laws.rotations import closest_rotation
+from ...laws.scalars import reciprocal
+from ...laws.solid import arap_tet, neo_hookean, volume
+from ...laws.vectors import Vec, dot, minus, mix, plus
+from ...laws.vectors import times as scaled
+from .arrays import DAMPED, INV_H, INV_H2, LOAD, RELAX, STORE
+from .corrections import crowded, land3
+from .projections import change
+
+Columns = tuple[Vec, Vec, Vec]
+Corners = tuple[Vec, Vec, Vec, Vec]
+
+
+@law
+def combined(a: Any, u: Vec, b: Any, v: Vec, c: Any, w: Vec) -> Vec:
+    """a u + b v + c w"""
+    return plus(mix(a, u, b, v), scaled(c, w))
+
+
+@law
+def tet_columns(x: Corners, d: Columns) -> Columns:
+    """Columns of the deformation gradient; ``d``: rows of inv_rest_matrix."""
+    e1, e2, e3 = minus(x[1], x[0]), minus(x[2], x[0]), minus(x[3], x[0])
+    return (
+        combined(d[0][0], e1, d[1][0], e2, d[2][0], e3),
+        combined(d[0][1], e1, d[1][1], e2, d[2][1], e3),
+        combined(d[0][2], e1, d[1][2], e2, d[2][2], e3),
+    )
+
+
+@law
+def tet_corners(d: Columns, c1: Vec, c2: Vec, c3: Vec) -> Corners:
+    """Gradients at the corners from those with respect to the columns of F."""
+    g1 = combined(d[0][0], c1, d[0][1], c2, d[0][2], c3)
+    g2 = combined(d[1][0], c1, d[1][1], c2, d[1][2], c3)
+    g3 = combined(d[2][0], c1, d[2][1], c2, d[2][2], c3)
+    return scaled(-1.0, plus(plus(g1, g2), g3)), g1, g2, g3
+
+
+@law
+def weighted4(w: Any, a: Corners, b: Corners) -> Any:
+    """sum w a . b over four corners"""
+    return w[0] * dot(a[0], b[0]) + w[1] * dot(a[1], b[1]) + w[2] * dot(a[2], b[2]) + w[3] * dot(a[3], b[3])
+
+
+@law
+def carried(f: Columns, p: Columns) -> Columns:
+    """Columns of Q F_n: the earlier gradient ``p``, turned as close to ``f`` as a rotation can."""
+    m1 = combined(p[0][0], f[0], p[1][0], f[1], p[2][0], f[2])
+    m2 = combined(p[0][1], f[0], p[1][1], f[1], p[2][1], f[2])
+    m3 = combined(p[0][2], f[0], p[1][2], f[1], p[2][2], f[2])
+    q1, q2, q3 = closest_rotation(m1, m2, m3)
+    return (
+        combined(p[0][0], q1, p[0][1], q2, p[0][2], q3),
+        combined(p[1][0], q1, p[1][1], q2, p[1][2], q3),
+        combined(p[2][0], q1, p[2][1], q2, p[2][2], q3),
+    )
+
+
+@law
+def distance_to(f: Columns, t: Columns) -> tuple[Any, Vec, Vec, Vec]:
+    """``|F - T|`` and its gradient with respect to the columns of F, zero where there is none."""
+    d1, d2, d3 = minus(f[0], t[0]), minus(f[1], t[1]), minus(f[2], t[2])
+    size = sqrt(dot(d1, d1) + dot(d2, d2) + dot(d3, d3))
+    scale = reciprocal(size)
+    return size, scaled(scale, d1), scaled(scale, d2), scaled(scale, d3)
+
+
+@law
+def solve_pair(
+    w11: Any, ratio: Any, rest: Any, alpha1: Any, alpha2: Any, b1: Any, b2: Any
+) -> tuple[Any, Any]:
+    """Two rows at once: the correction along the first gradient, and the second row's multiplier.
+
+    ``ratio`` is w12/w11 and ``rest`` the weight of what is left of the second gradient beside the first. No
+    term of the denominators is negative and none is a difference: it does not matter how stiff the rows
+    are or how parallel. A second row of infinite compliance is absent.
+    """
+    whole = reciprocal(w11 + alpha1)
+    share = ratio * w11 * whole
+    y2 = (b2 - share * b1) * reciprocal(rest + alpha2 + share * ratio * alpha1)
+    return (b1 + alpha1 * ratio * y2) * whole, y2
+
+
+@kernel(inline=True)
+def rest_rows(data: Any, at: Any, c: Any, lanes: Any) -> Any:
+    """inv_rest_matrix, row by row, from field ``at`` on."""
+    return (
+        (const(data, (at, c), lanes), const(data, (at + 1, c), lanes), const(data, (at + 2, c), lanes)),
+        (const(data, (at + 3, c), lanes), const(data, (at + 4, c), lanes), const(data, (at + 5, c), lanes)),
+        (const(data, (at + 6, c), lanes), const(data, (at + 7, c), lanes), const(data, (at + 8, c), lanes)),
+    )
+
+
+@kernel(inline=True)
+def tet_ids(ids: Any, c: Any, lanes: Any) -> Any:
+    """The four particles."""
+    return (
+        index(ids, (0, c), lanes),
+        index(ids, (1, c), lanes),
+        index(ids, (2, c), lanes),
+        index(ids, (3, c), lanes),
+    )
+
+
+@kernel(inline=True)
+def four3(x: Any, i: Any, lanes: Any) -> Any:
+    """Four particles' positions."""
+    return load3(x, i[0], lanes), load3(x, i[1], lanes), load3(x, i[2], lanes), load3(x, i[3], lanes)
+
+
+@kernel(inline=True)
+def four(w: Any, i: Any, lanes: Any) -> Any:
+    """Four particles' constants."""
+    return (
+        const(w, (i[0],), lanes),
+        const(w, (i[1],), lanes),
+        const(w, (i[2],), lanes),
+        const(w, (i[3],), lanes),
+    )
+
+
+@kernel(inline=True)
+def land_pair(
+    x: Any, out: Any, w: Any, r: Any, times: Any, flags: Any, c: Any, i: Any, here: Any, g: Any, h: Any,
+    alpha1: Any, alpha2: Any, b1: Any, b2: Any, order: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Solve two rows with gradients ``g`` and ``h`` at the corners and move the particles.
+
+    alpha1, alpha2: compliances over h^2; b1, b2: minus the constraint values, without multipliers.
+    """
+    zero = splat(x, 0.0, lanes)
+    old1, old2 = zero, zero
+    if flags & LOAD:
+        old1 = load(r.lambda_, (0, c), lanes)
+    if flags & LOAD:
+        old2 = load(r.lambda_, (1, c), lanes)
+    mobility = four(w, i, lanes)
+    w11 = weighted4(mobility, g, g)
+    ratio = weighted4(mobility, g, h) * reciprocal(w11)
+    beside = (
+        mix(1.0, h[0], -ratio, g[0]),
+        mix(1.0, h[1], -ratio, g[1]),
+        mix(1.0, h[2], -ratio, g[2]),
+        mix(1.0, h[3], -ratio, g[3]),
+    )
+    w11 = crowded(order, w11, r.crowd, c, lanes)
+    rest = crowded(order, weighted4(mobility, beside, beside), r.crowd, c, lanes)
+    held2 = where(alpha2 < np.inf, alpha2 * old2, 0.0)
+    z, y2 = solve_pair(w11, ratio, rest, alpha1, alpha2, b1 - alpha1 * old1, b2 - held2)
+    z, y2 = times[RELAX] * z, times[RELAX] * y2
+    if flags & STORE:
+        store(r.lambda_, (0, c), old1 + (z - ratio * y2), lanes)
+        store(r.lambda_, (1, c), old2 + y2, lanes)
+    for_0 = mix(z, g[0], y2, beside[0])
+    for_1 = mix(z, g[1], y2, beside[1])
+    for_2 = mix(z, g[2], y2, beside[2])
+    for_3 = mix(z, g[3], y2, beside[3])
+    land3(order, x, out, r.slots, (0, c), i[0], here[0], mobility[0], for_0, lanes)
+    land3(order, x, out, r.slots, (1, c), i[1], here[1], mobility[1], for_1, lanes)
+    land3(order, x, out, r.slots, (2, c), i[2], here[2], mobility[2], for_2, lanes)
+    land3(order, x, out, r.slots, (3, c), i[3], here[3], mobility[3], for_3, lanes)
+
+
+@kernel
+def project_arap_tet(
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
+    """Shape and trace rows of the ARAP tetrahedron.
+
+    Damped, the shape row pulls towards the mean of R and of the earlier gradient, weights 1 and gamma.
+    """
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i = tet_ids(r.ids, c, lanes)
+        d = rest_rows(r.data, 2, c, lanes)
+        here = four3(x, i, lanes)
+        f = tet_columns(here, d)
+        shape, s1, s2, s3, trace, r1, r2, r3 = arap_tet(f[0], f[1], f[2])
+        alpha1 = (zero + const(r.data, (0, c), lanes)) * times[INV_H2] * softness
+        alpha2 = (zero + const(r.data, (1, c), lanes)) * times[INV_H2] * softness
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+            less = 1.0 / (1.0 + gamma)
+            share = gamma * less
+            p = carried(f, tet_columns(four3(x_prev, i, lanes), d))
+            pull = (mix(less, r1, share, p[0]), mix(less, r2, share, p[1]), mix(less, r3, share, p[2]))
+            shape, s1, s2, s3 = distance_to(f, pull)
+            trace = trace - share * (dot(r1, p[0]) + dot(r2, p[1]) + dot(r3, p[2]) - 3.0)
+            alpha1, alpha2 = alpha1 * less, alpha2 * less
+        g, h = tet_corners(d, s1, s2, s3), tet_corners(d, r1, r2, r3)
+        land_pair(
+            x, out, w, r, times, flags, c, i, here, g, h, alpha1, alpha2, -shape, -trace, order, lanes
+        )  # fmt: skip
+
+
+@kernel
+def project_neo_hookean(
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
+    """Shape and volume rows of the neo-Hookean tetrahedron."""
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i = tet_ids(r.ids, c, lanes)
+        d = rest_rows(r.data, 2, c, lanes)
+        here = four3(x, i, lanes)
+        f = tet_columns(here, d)
+        shape, s1, s2, s3, change_of, c1, c2, c3 = neo_hookean(f[0], f[1], f[2])
+        alpha1 = (zero + const(r.data, (0, c), lanes)) * times[INV_H2] * softness
+        alpha2 = (zero + const(r.data, (1, c), lanes)) * times[INV_H2] * softness
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+            less = 1.0 / (1.0 + gamma)
+            p = tet_columns(four3(x_prev, i, lanes), d)
+            shape_prev, _, _, _, change_prev, _, _, _ = neo_hookean(p[0], p[1], p[2])
+            shape = shape - gamma * less * shape_prev
+            change_of = change_of - gamma * less * change_prev
+            alpha1, alpha2 = alpha1 * less, alpha2 * less
+        g, h = tet_corners(d, s1, s2, s3), tet_corners(d, c1, c2, c3)
+        land_pair(
+            x, out, w, r, times, flags, c, i, here, g, h, alpha1, alpha2, -shape, -change_of, order, lanes
+        )  # fmt: skip
+
+
+@kernel
+def project_volume(
+    x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
+    """C = det F - 1."""
+    softness = world(r.softness, lanes)
+    zero = splat(x, 0.0, lanes)
+    for c in range(lo, hi, stride(lanes)):
+        i = tet_ids(r.ids, c, lanes)
+        d = rest_rows(r.data, 1, c, lanes)
+        here = four3(x, i, lanes)
+        f = tet_columns(here, d)
+        value, c1, c2, c3 = volume(f[0], f[1], f[2])
+        before, gamma = value, zero
+        if flags & DAMPED:
+            gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
+            p = tet_columns(four3(x_prev, i, lanes), d)
+            before, _, _, _ = volume(p[0], p[1], p[2])
+        old = zero
+        if flags & LOAD:
+            old = load(r.lambda_, (0, c), lanes)
+        mobility = four(w, i, lanes)
+        g = tet_corners(d, c1, c2, c3)
+        weight = crowded(order, weighted4(mobility, g, g), r.crowd, c, lanes)
+        alpha_h = const(r.data, (0, c), lanes) * times[INV_H2] * softness
+        step = times[RELAX] * change(value, before, weight, alpha_h, gamma, old)
+        if flags & STORE:
+            store(r.lambda_, (0, c), old + step, lanes)
+        land3(order, x, out, r.slots, (0, c), i[0], here[0], mobility[0] * step, g[0], lanes)
+        land3(order, x, out, r.slots, (1, c), i[1], here[1], mobility[1] * step, g[1], lanes)
+        land3(order, x, out, r.slots, (2, c), i[2], here[2], mobility[2] * step, g[2], lanes)
+        land3(order, x, out, r.slots, (3, c), i[3], here[3], mobility[3] * step, g[3], lanes)
+
+
+@kernel
+def _run_determinants(
+    neo: Any, x: Any, out: Any, y: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
+    lanes: Any,
+) -> None:  # fmt: skip
+    """Laws of the group "determinant"."""
+    if neo:
+        project_neo_hookean(x, out, y, w, r, times, flags, lo, hi, order, lanes)
+    else:
+        project_volume(x, out, y, w, r, times, flags, lo, hi, order, lanes)
+
+
+run_arap = feature("arap", project_arap_tet)
+run_determinants = feature("determinant", _run_determinants)
