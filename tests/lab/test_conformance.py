@@ -119,10 +119,14 @@ def swell(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
     s.x_lanes *= 3
 
 
-plant("tiny push", "rest_flat rest_curved free_fall linear_momentum", step=after(add_v))
-plant("turned", "angular_momentum", step=after(turn))
+plant(
+    "tiny push",
+    "rest_flat rest_curved free_fall linear_momentum solid_rest solid_free_fall solid_momentum",
+    step=after(add_v),
+)
+plant("turned", "angular_momentum solid_angular_momentum", step=after(turn))
 plant("long step", "free_fall one_spring", step=instead(lambda s, m, x, c, dt: (s, m, dt * (1 + 1e-6))))
-plant("slowed", "spin_loss free_fall linear_momentum", step=after(slow))
+plant("slowed", "spin_loss solid_spin free_fall linear_momentum", step=after(slow))
 plant("swells", "stable_any_step", Claims(stable_any_step=True), step=after(swell))
 
 
@@ -168,7 +172,7 @@ def jump(s: Any, m: Any, x: Any, c: Any, dt: float) -> Any:
     return s, m, dt
 
 
-plant("leaky pins", "pins_never_move targets_are_hit", step=after(leak))
+plant("leaky pins", "pins_never_move targets_are_hit solid_pins", step=after(leak))
 plant("pins jump", "moving_end", step=instead(jump))
 plant("attachments jump", "moving_end", step=instead(held_at_once))
 plant("one gravity", "gravity_per_world", step=instead(alike))
@@ -213,6 +217,13 @@ plant(
 )
 
 
+def no_floor(m: Any) -> Any:
+    return replace(m, contact_radius=m.contact_radius - 1e-4 * (m.contact_radius == 0))
+
+
+plant("soft floor", "solid_on_the_floor", init=made_of(no_floor))
+
+
 def creep(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
     s.x_lanes[:, free(m)] += 1e-9
 
@@ -221,8 +232,8 @@ def number(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
     s.x_lanes[:] += 1e-12 * np.arange(m.n_particles)[:, None, None]
 
 
-plant("absolute length", "units_powers_of_two units_any_factor", step=after(creep))
-plant("numbers matter", "renumbering", step=after(number))
+plant("absolute length", "units_powers_of_two units_any_factor solid_units", step=after(creep))
+plant("numbers matter", "renumbering solid_renumbering", step=after(number))
 
 
 def remember(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
@@ -255,9 +266,13 @@ def waste(m: Any, s: Any, c: Any, ws: Any, info: Any) -> None:
     s.x_lanes[:] = s.x_lanes * 2 * 0.5
 
 
-plant("remembers", "masked_reset saved_and_resumed faces_state bits_run_to_run", step=after(remember))
-plant("mixes worlds", "bits_batch non_finite_is_isolated", step=after(mix))
-plant("counts threads", "bits_threads bits_threads_in_a_colour", step=after(shared))
+plant(
+    "remembers",
+    "masked_reset saved_and_resumed faces_state bits_run_to_run solid_reset solid_saved_and_resumed",
+    step=after(remember),
+)
+plant("mixes worlds", "bits_batch non_finite_is_isolated solid_bits", step=after(mix))
+plant("counts threads", "bits_threads bits_threads_in_a_colour solid_bits_in_a_colour", step=after(shared))
 plant(
     "any dt",
     "non_finite_is_refused",

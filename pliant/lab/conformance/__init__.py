@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import PliantError, SolverError
 from ...solvers.base import Solver
-from . import bits, contact, control, faces, memory, motion, statics, symmetry
+from . import bits, contact, control, faces, memory, motion, solids, statics, symmetry
 from . import worlds as world_rows
 from .bits import threads
 from .case import Case, Row
@@ -33,6 +33,7 @@ ROWS: tuple[Row, ...] = (
     *world_rows.ROWS,
     *memory.ROWS,
     *bits.ROWS,
+    *solids.ROWS,
 )
 """Every row, in the order of a report."""
 

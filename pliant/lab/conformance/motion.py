@@ -17,7 +17,8 @@ from .specimens import SHEETS, SOFT, WOVEN, G, arch, arch_mesh, one_weight, patc
 Array = np.ndarray
 
 
-def _rests(case: Case, scene: Scene) -> Finding:
+def rests(case: Case, scene: Scene) -> Finding:
+    """How far a scene at rest has moved after 5 steps, over its extent."""
     run = case.run(scene)
     steps = 5
     info = run.step(steps)
@@ -35,7 +36,7 @@ def rest_flat(case: Case) -> Finding:
     Nothing pushes back a free sheet, so the roundings of n substeps (positions to eps, speeds to eps/h) are a
     random walk of its speed: way eps n^(3/2) of the extent, times 2.
     """
-    return _rests(case, patch())
+    return rests(case, patch())
 
 
 @row()
@@ -45,7 +46,7 @@ def rest_curved(case: Case) -> Finding:
     One with signed hinge angles, and woven ones with curved bending and a limit of strain.
     """
     woven = woven_sheets(gravity=0, contact=False, pinned=False)
-    found = [_rests(case, scene) for scene in (arch(), woven)]
+    found = [rests(case, scene) for scene in (arch(), woven)]
     return max(found, key=lambda f: f.measured / f.bound if f.measured == f.measured else np.inf)
 
 
@@ -55,8 +56,17 @@ def free_fall(case: Case) -> Finding:
 
     The closed form of the backward Euler method (v <- v + h g, x <- x + h v) after n substeps.
     """
-    v0 = np.array([0.3, -0.2, 1.0])
-    run = case.run(patch(gravity=G, velocity=v0))
+    return falls(case, patch(gravity=G, velocity=THROWN))
+
+
+THROWN = np.array([0.3, -0.2, 1.0])
+"""Start velocity of what falls [m/s]."""
+
+
+def falls(case: Case, scene: Scene) -> Finding:
+    """Distance of a scene thrown with THROWN from its free fall, after 2 s."""
+    v0 = THROWN
+    run = case.run(scene)
     x0 = run.x
     steps = round(2 / run.dt)
     run.step(steps)
@@ -112,7 +122,7 @@ def _spring_error(case: Case, law: str, tau: float, hold: Array) -> tuple[float,
     return error, 4 * n * case.eps * size * (1 + 1 / (OMEGA * run.h)), n
 
 
-def _worst(pairs: list[tuple[float, float]], note: str = "") -> Finding:
+def worst_of(pairs: list[tuple[float, float]], note: str = "") -> Finding:
     """The finding nearest to (or furthest over) its bound."""
     measured, bound = max(pairs, key=lambda p: p[0] / p[1] if p[0] == p[0] else np.inf)
     return Finding(measured, bound, note)
@@ -129,7 +139,7 @@ def one_spring(case: Case) -> Finding:
     still = np.zeros(30)
     kinds = [("distance", 0.0), ("distance", 5e-3), ("attachment", 0.0), ("attachment", 5e-3)]
     found = [_spring_error(case, law, tau, still) for law, tau in kinds]
-    return _worst([f[:2] for f in found], f"m over {found[0][2]} substeps")
+    return worst_of([f[:2] for f in found], f"m over {found[0][2]} substeps")
 
 
 @row("single_constraint_static")
@@ -142,7 +152,7 @@ def moving_end(case: Case) -> Finding:
     hold = 0.01 * case.random(12)
     kinds = [("distance", 0.0), ("attachment", 0.0), ("attachment", 5e-3)]
     found = [_spring_error(case, law, tau, hold) for law, tau in kinds]
-    return _worst([f[:2] for f in found], f"m over {found[0][2]} substeps")
+    return worst_of([f[:2] for f in found], f"m over {found[0][2]} substeps")
 
 
 def _tossed(case: Case, sheets: Callable[..., Scene], amplitude: float = 0.05) -> Run:
@@ -168,12 +178,11 @@ def linear_momentum(case: Case) -> Finding:
     turns them into speed by 1/h. Roundings are independent, so the bound is
     4 eps max|x|/h sqrt(n A sum m^2), here over sum m |v|; the worse of two pairs of sheets.
     """
-    return _worst([_momentum_kept(case, sheets) for sheets in SHEETS], "of sum m |v|")
+    return worst_of([momentum_kept(case, _tossed(case, sheets)) for sheets in SHEETS], "of sum m |v|")
 
 
-def _momentum_kept(case: Case, sheets: Callable[..., Scene]) -> tuple[float, float]:
-    """Change of momentum and its bound, over sum m |v|."""
-    run = _tossed(case, sheets)
+def momentum_kept(case: Case, run: Run) -> tuple[float, float]:
+    """Change of momentum over two steps and its bound, over sum m |v|."""
     before, weight = _momenta(run), float((run.model.mass[:, None] * np.abs(run.v)).sum()) / case.worlds
     steps = 2
     info = run.step(steps)
@@ -207,10 +216,17 @@ def _single(case: Case, law: str) -> Model:
         mesh, fabric.with_(bending_rigidity=1.0), membrane=membrane, bending=bending, warp_direction=(0, 1, 0)
     )
     model = case.build(scene)
-    b = model.blocks[law]
+    return first_of(replace(model, blocks={law: model.blocks[law]}))
+
+
+def first_of(model: Model) -> Model:
+    """The model with nothing but the first constraint of each law."""
     one = np.array([0, 1])
-    kept = Block(law, b.ids[:1], b.params[:1], b.compliance[:1], b.damping_time[:1], one, np.array([0]))
-    return replace(model, blocks={law: kept})
+    kept = {
+        law: Block(law, b.ids[:1], b.params[:1], b.compliance[:1], b.damping_time[:1], one, np.array([0]))
+        for law, b in model.blocks.items()
+    }
+    return replace(model, blocks=kept)
 
 
 @row("momentum")
@@ -222,12 +238,17 @@ def angular_momentum(case: Case) -> Finding:
     smaller of the two counts. Positions are rounded to eps |x|: the bound is 16 eps sum m |x|^2 over
     sum m |x| |dx|. One substep and one sweep are used where the solver has such parameters.
     """
+    return turns_nobody(case, {law: _single(case, law) for law in LAWS_ALONE})
+
+
+def turns_nobody(case: Case, models: dict[str, Model]) -> Finding:
+    """Angular momentum of one correction in each model, which holds one constraint of a law (or of several)."""
     solver = budgeted(case.solver, 1, 1) or budgeted(case.solver, 1) or case.solver
-    if solver.protocol(_single(case, "distance"), DT).substeps > 1:
+    if solver.protocol(next(iter(models.values())), DT).substeps > 1:
         return Finding.unmeasured("the solver has substeps, and no field to set them to 1")
     found = []
-    for law in LAWS_ALONE:
-        run = case.run(_single(case, law), DT, solver)
+    for law, model in models.items():
+        run = case.run(model, DT, solver)
         size = 1.5 if law == "strain_limit" else 1.0  # beyond its limit
         run.state.set_x(size * run.model.x_rest + 0.2 * case.random_worlds(run.model.n_particles, 3))
         start = run.x
@@ -240,13 +261,11 @@ def angular_momentum(case: Case) -> Finding:
         if not np.all(way > 1e-6 * np.sum(run.model.mass * arm**2, axis=1)):
             return Finding(np.nan, 0.0, f"the {law} law corrected nothing")
         found += list(zip(np.minimum(*turns) / way, bound, strict=True))
-    return _worst([(float(a), float(b)) for a, b in found])
+    return worst_of([(float(a), float(b)) for a, b in found])
 
 
-def _spin_left(case: Case, h: float, seconds: float, omega: float) -> float:
-    """Share of angular momentum that a spinning sheet has left (worst world), at substeps of ``h``."""
-    scene = Scene(gravity=(0, 0, 0))
-    scene.add_cloth(shapes.grid(3, 3, (0.5, 0.5)), SOFT.with_(youngs_modulus=4e7))
+def _spin_left(case: Case, scene: Scene, h: float, seconds: float, omega: float) -> float:
+    """Share of angular momentum that a spinning scene has left (worst world), at substeps of ``h``."""
     model = case.build(scene)
     probe = case.solver.protocol(model, DT)
     run = case.run(model, h * round(probe.dt / probe.h))
@@ -270,10 +289,17 @@ def spin_loss(case: Case) -> Finding:
     1/sqrt(1 + 2 h w^2 t) is left. Stiff sheet, w = 6/s, 0.5 s; loss within 10 % of that at h = 1/400 s and
     at half of it.
     """
+    scene = Scene(gravity=(0, 0, 0))
+    scene.add_cloth(shapes.grid(3, 3, (0.5, 0.5)), SOFT.with_(youngs_modulus=4e7))
+    return loses_spin(case, scene)
+
+
+def loses_spin(case: Case, scene: Scene) -> Finding:
+    """How far a scene's loss of spin is off that of backward Euler, at two steps."""
     omega, seconds = 6.0, 0.5
     worst, seen = 0.0, []
     for h in (1 / 400, 1 / 800):
-        loss = 1 - _spin_left(case, h, seconds, omega)
+        loss = 1 - _spin_left(case, scene, h, seconds, omega)
         predicted = 1 - 1 / np.sqrt(1 + 2 * h * omega**2 * seconds)
         seen.append(loss)
         worst = max(worst, abs(loss / predicted - 1)) if np.isfinite(loss) else np.nan

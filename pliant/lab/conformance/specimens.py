@@ -10,7 +10,7 @@ import numpy as np
 from ...geometry import shapes
 from ...geometry.colliders import Plane, Sphere
 from ...geometry.mesh import TriMesh
-from ...materials import Fabric
+from ...materials import Fabric, SolidMaterial
 from ...model import Block, Model
 from ...scene import Scene
 from ...simulation import Simulation
@@ -39,6 +39,10 @@ ALONG_X = (0.5 * np.pi, 0.0, 0.0)
 """Rotation that stands a sheet of the x-y plane up in the x-z plane, y becoming z."""
 
 
+LUMP = SolidMaterial("lump", density=500.0, youngs_modulus=2e4, poisson_ratio=0.4, friction=0.4)
+"""Undamped, slow: waves cross a cell of :func:`two_solids` in some 5 ms."""
+
+
 @dataclass(frozen=True)
 class Units:
     """Factors on length, time and mass."""
@@ -61,6 +65,14 @@ class Units:
             damping_time=m.damping_time * self.of(0, 1),
             weft_modulus=None if m.weft_modulus is None else m.weft_modulus * self.of(-1, -2, 1),
             shear_modulus=None if m.shear_modulus is None else m.shear_modulus * self.of(-1, -2, 1),
+        )
+
+    def solid(self, m: SolidMaterial) -> SolidMaterial:
+        """The material in these units."""
+        return m.with_(
+            density=m.density * self.of(-3, 0, 1),
+            youngs_modulus=m.youngs_modulus * self.of(-1, -2, 1),
+            damping_time=m.damping_time * self.of(0, 1),
         )
 
 
@@ -169,6 +181,36 @@ def blown() -> Scene:
     scene.add_pressure(ball, 50.0, gas=True)
     scene.add_pressure(sheet, 2.0, open=True)
     scene.add_collider(Plane(), friction=0.3)
+    return scene
+
+
+def two_solids(units: Units = SI, *, gravity: float = G, contact: bool = True, pinned: bool = True) -> Scene:
+    """A damped ARAP bar and a neo-Hookean ball, over a ball and a floor.
+
+    The bar is pinned at a corner, the ball's rest shape is not the one that it starts in.
+    """
+    one = units.of(1)
+    scene = Scene(gravity=(0, 0, -gravity * units.of(1, -2)), air_drag=0.25 * units.of(0, -1))
+    scene.add_solid(
+        shapes.bar((0.25 * one, 0.125 * one, 0.125 * one), (4, 2, 2)),
+        units.solid(LUMP.with_(damping_time=2e-3)),
+        position=(0, 0, 0.1875 * one),
+        pins=[0] if pinned else (),
+        name="bar",
+    )
+    ball = shapes.ball(0.125 * one, 2)
+    scene.add_solid(
+        ball,
+        units.solid(LUMP),
+        position=(0.5 * one, 0, 0.140625 * one),
+        rest_mesh=ball.with_vertices(ball.vertices * np.array([1.0, 1.0, 1.0625])),
+        law="neo_hookean",
+        contact_radius=0.0078125 * one,
+        name="ball",
+    )
+    if contact:
+        scene.add_collider(Sphere(0.125 * one), position=(0, 0, -0.0078125 * one), friction=0.25)
+        scene.add_collider(Plane(), friction=0.3, friction_static=0.5)
     return scene
 
 

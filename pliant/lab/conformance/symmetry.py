@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...model import Block, Model, Part
+from ...scene import Scene
 from .case import DT, Case, Run, distinct, row
 from .report import Finding
 from .specimens import SHEETS, SI, Units, dress, two_sheets
@@ -47,7 +49,12 @@ def renumbering(case: Case) -> Finding:
     Claimed "bitwise": the constraints keep their order and 4 steps with contact give the same bits
     (measured: numbers that differ). Claimed "tolerance": within sqrt(eps) of the extent.
     """
-    base = case.run(two_sheets())
+    return renumbers(case, two_sheets())
+
+
+def renumbers(case: Case, scene: Scene) -> Finding:
+    """:func:`renumbering` of a scene."""
+    base = case.run(scene)
     dress(base, case)
     parts = base.model.parts
     new = np.concatenate([p.start + np.argsort(case.random(p.stop - p.start)) for p in parts])
@@ -82,9 +89,14 @@ def units_powers_of_two(case: Case) -> Finding:
     Powers of two change no mantissa, so any difference is an absolute length, time or mass hidden in the
     scene, the solver or the contacts. Measured: numbers that differ after 4 steps of two pairs of sheets.
     """
+    return scales_exactly(case, SHEETS)
+
+
+def scales_exactly(case: Case, specimens: Iterable[Callable[..., Scene]]) -> Finding:
+    """:func:`units_powers_of_two` of specimens, each a function of units."""
     units, count = Units(4.0, 2.0, 8.0), 0
     kind = np.dtype(case.dtype).type
-    for sheets in SHEETS:
+    for sheets in specimens:
         one, other = (_in_units(case, u, True, 4, sheets) for u in (SI, units))
         x = one.state.x * kind(units.length)
         v = one.state.v * kind(units.length / units.time)

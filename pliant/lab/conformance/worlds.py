@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...errors import PliantError
 from ...protocol import Status
+from ...scene import Scene
 from ...simulation import Simulation
 from .bits import differing, dressed, evidence
 from .case import Case, Run, distinct, row
@@ -17,10 +19,11 @@ from .report import Finding
 from .specimens import dress, two_sheets
 
 Array = np.ndarray
+Specimen = Callable[[], Scene]
 
 
-def _simulation(case: Case) -> Simulation:
-    sim = case.simulation(two_sheets())
+def _simulation(case: Case, make: Specimen = two_sheets) -> Simulation:
+    sim = case.simulation(make())
     dress(sim, case)
     return sim
 
@@ -38,8 +41,13 @@ def masked_reset(case: Case) -> Finding:
     The others must follow a run without a reset, the reset ones a simulation just begun. Measured: numbers
     that differ.
     """
+    return resets(case)
+
+
+def resets(case: Case, make: Specimen = two_sheets) -> Finding:
+    """:func:`masked_reset` of a specimen."""
     mask = np.arange(case.worlds) % 2 == 0
-    sim, straight, fresh = (_simulation(case) for _ in range(3))
+    sim, straight, fresh = (_simulation(case, make) for _ in range(3))
     _stepped(sim)
     _stepped(straight)
     sim.reset(worlds=mask)
@@ -60,13 +68,18 @@ def saved_and_resumed(case: Case) -> Finding:
 
     Measured: numbers that differ after 3 steps, a snapshot and 3 more.
     """
-    sim = _simulation(case)
+    return resumes(case)
+
+
+def resumes(case: Case, make: Specimen = two_sheets) -> Finding:
+    """:func:`saved_and_resumed` of a specimen."""
+    sim = _simulation(case, make)
     _stepped(sim)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "snapshot.npz"
         sim.save(path)
         straight, time = _stepped(sim), sim.time
-        other = case.simulation(two_sheets())
+        other = case.simulation(make())
         total = 0
         for one in (sim, other):
             one.load(path)
