@@ -3,11 +3,11 @@
 Two rows of an element share its four particles and much of their gradients. They are solved together, in
 the form of :func:`solve_pair`, which holds however parallel the gradients are.
 
-**Damping of ARAP** is that of Kelvin and Voigt: a stress of ``tau`` times the rate at which the elastic
-stress changes, in all directions of strain. The strain since the start of the substep is ``F - Q F_n``, Q the
-closest rotation from one to the other; so no rigid motion is damped, and ``Q F_n F^T`` is symmetric, so that
-nothing is turned. (``C - C_n`` of the row, as for the other laws, damps only what changes the size of the
-strain.)
+**Damping** of the laws with a shape row is that of Kelvin and Voigt: a stress of ``tau`` times the rate at
+which Hooke's stress changes, in all directions of strain. The strain since the start of the substep is
+``F - Q F_n``, Q the closest rotation from one to the other; so no rigid motion is damped, and ``Q F_n F^T`` is
+symmetric, so that nothing is turned. (``C - C_n`` of the row, as for the other laws, damps only what changes
+the size of the strain: next to nothing beside a strain that stays.)
 """
 
 from __future__ import annotations
@@ -84,6 +84,31 @@ def distance_to(f: Columns, t: Columns) -> tuple[Any, Vec, Vec, Vec]:
     size = sqrt(dot(d1, d1) + dot(d2, d2) + dot(d3, d3))
     scale = reciprocal(size)
     return size, scaled(scale, d1), scaled(scale, d2), scaled(scale, d3)
+
+
+@law
+def dragged(value: Any, n: Columns, f: Columns, p: Columns, gamma: Any) -> tuple[Any, Vec, Vec, Vec, Any]:
+    """A shape row with a drag towards ``p``: its value, its gradient, and a factor on its compliance.
+
+    The row stands for a stress ``C n/alpha``, its stiffness along n is ``|n|^2/alpha``, that of the drag is
+    ``2 gamma/alpha`` (twice the shear modulus mu, and alpha = 1/(mu V)). The row that is returned has the sum
+    of both stresses, and of both stiffnesses; it is the one that came in where gamma is 0.
+    """
+    squared = dot(n[0], n[0]) + dot(n[1], n[1]) + dot(n[2], n[2])
+    stress1 = mix(value, n[0], 2.0 * gamma, minus(f[0], p[0]))
+    stress2 = mix(value, n[1], 2.0 * gamma, minus(f[1], p[1]))
+    stress3 = mix(value, n[2], 2.0 * gamma, minus(f[2], p[2]))
+    size = sqrt(dot(stress1, stress1) + dot(stress2, stress2) + dot(stress3, stress3))
+    length = where(squared > 0.0, sqrt(squared), 1.4142135623730951)
+    softer = length * reciprocal(squared + 2.0 * gamma)
+    scale = length * reciprocal(size)
+    return (
+        size * softer,
+        scaled(scale, stress1),
+        scaled(scale, stress2),
+        scaled(scale, stress3),
+        length * softer,
+    )
 
 
 @law
@@ -189,7 +214,7 @@ def project_arap_tet(
 ) -> None:  # fmt: skip
     """Shape and trace rows of the ARAP tetrahedron.
 
-    Damped, the shape row pulls towards the mean of R and of the earlier gradient, weights 1 and gamma.
+    Damped, the shape row pulls towards the mean of R and of ``Q F_n``, weights 1 and gamma.
     """
     softness = world(r.softness, lanes)
     zero = splat(x, 0.0, lanes)
@@ -221,7 +246,7 @@ def project_neo_hookean(
     x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
     lanes: Any,
 ) -> None:  # fmt: skip
-    """Shape and volume rows of the neo-Hookean tetrahedron."""
+    """Shape and volume rows of the neo-Hookean tetrahedron; see :func:`dragged` for its damping."""
     softness = world(r.softness, lanes)
     zero = splat(x, 0.0, lanes)
     for c in range(lo, hi, stride(lanes)):
@@ -235,11 +260,11 @@ def project_neo_hookean(
         if flags & DAMPED:
             gamma = zero + const(r.tau, (c,), lanes) * times[INV_H]
             less = 1.0 / (1.0 + gamma)
-            p = tet_columns(four3(x_prev, i, lanes), d)
-            shape_prev, _, _, _, change_prev, _, _, _ = neo_hookean(p[0], p[1], p[2])
-            shape = shape - gamma * less * shape_prev
-            change_of = change_of - gamma * less * change_prev
-            alpha1, alpha2 = alpha1 * less, alpha2 * less
+            earlier = tet_columns(four3(x_prev, i, lanes), d)
+            shape, s1, s2, s3, softer = dragged(shape, (s1, s2, s3), f, carried(f, earlier), gamma)
+            before, _, _, _ = volume(earlier[0], earlier[1], earlier[2])
+            change_of = change_of - gamma * less * before
+            alpha1, alpha2 = alpha1 * softer, alpha2 * less
         g, h = tet_corners(d, s1, s2, s3), tet_corners(d, c1, c2, c3)
         land_pair(
             x, out, w, r, times, flags, c, i, here, g, h, alpha1, alpha2, -shape, -change_of, order, lanes
