@@ -145,15 +145,15 @@ def solid_bits(case: Case) -> Finding:
     Measured: numbers that differ in positions, velocities and the full report after 4 steps with contact.
     """
     solver = budgeted(case.solver, substeps=4) or case.solver
-    batch = seen(dressed(case, solver=solver, scene=two_solids()))
+    batch = seen(dressed(case, solver=solver, sheets=two_solids))
     if not any(a.any() for a in batch[2:]):
         return Finding(np.nan, 0, "guard: the report is empty")
-    total = differing(batch, seen(dressed(case, solver=solver, scene=two_solids())))
+    total = differing(batch, seen(dressed(case, solver=solver, sheets=two_solids)))
     for k in sorted({0, 1 % case.worlds, case.worlds - 1}) if case.worlds > 1 else ():
-        total += differing(batch, seen(dressed(case, [k], solver, two_solids())), [k])
+        total += differing(batch, seen(dressed(case, [k], solver, two_solids)), [k])
     try:
         with threads(2):
-            total += differing(batch, seen(dressed(case, solver=solver, scene=two_solids())))
+            total += differing(batch, seen(dressed(case, solver=solver, sheets=two_solids)))
     except PliantError as error:
         return Finding(total, 0, f"threads not compared: {error}")
     return Finding(total, 0, "numbers that differ")

@@ -5,9 +5,9 @@ the form of :func:`solve_pair`, which holds however parallel the gradients are.
 
 **Damping** of the laws with a shape row is that of Kelvin and Voigt: a stress of ``tau`` times the rate at
 which Hooke's stress changes, in all directions of strain. The strain since the start of the substep is
-``F - Q F_n``, Q the closest rotation from one to the other; so no rigid motion is damped, and ``Q F_n F^T`` is
-symmetric, so that nothing is turned. (``C - C_n`` of the row, as for the other laws, damps only what changes
-the size of the strain: next to nothing beside a strain that stays.)
+``F - Q F_n``, Q the closest rotation from one to the other; so no rigid motion is damped, and ``Q F_n F^T``
+is symmetric, so that nothing is turned. (``C - C_n`` of the row, as for the other laws, damps only what
+changes the size of the strain: next to nothing beside a strain that stays.)
 """
 
 from __future__ import annotations
