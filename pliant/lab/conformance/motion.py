@@ -242,7 +242,7 @@ def angular_momentum(case: Case) -> Finding:
 
 
 def turns_nobody(case: Case, models: dict[str, Model]) -> Finding:
-    """Angular momentum of one correction in each model: one constraint of a law, or one of each of several."""
+    """Angular momentum of one correction in each model: one constraint of a law, or of several."""
     solver = budgeted(case.solver, 1, 1) or budgeted(case.solver, 1) or case.solver
     if solver.protocol(next(iter(models.values())), DT).substeps > 1:
         return Finding.unmeasured("the solver has substeps, and no field to set them to 1")
