@@ -15,7 +15,7 @@ from pliant.viewer.captions import json_text, protocol_text
 from pliant.viewer.colours import BACKGROUND, PARTS, SOLID, back_colour, strain_scale, strain_table
 from pliant.viewer.framing import FIELD_OF_VIEW, Backdrop, Framing, backdrops, framing, length_text
 from pliant.viewer.packing import pack, quantise
-from pliant.viewer.surfaces import split_corners
+from pliant.viewer.surfaces import skins, split_corners
 
 __all__ = ["write_html"]
 
@@ -84,9 +84,12 @@ def page_data(
                 "count": part.stop - part.start,
                 "colour": list(PARTS[i % len(PARTS)]),
                 "back": list(back_colour(PARTS[i % len(PARTS)])),
-                "triangles": pack(part.triangles.astype(np.uint32)[None]),
+                "source": pack(source.astype(np.uint32)[None, :, None]),
+                "triangles": pack(triangles.astype(np.uint32)[None]),
             }
-            for i, part in enumerate(recording.parts)
+            for i, (part, (source, triangles)) in enumerate(
+                zip(recording.parts, skins(recording), strict=True)
+            )
         ],
         "solids": [_solid(recording, k, frame, plane, bool(moves[k])) for k, plane in enumerate(planes)],
         "poses": pack(_poses(recording, frame)[:, moves]),

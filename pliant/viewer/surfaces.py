@@ -6,9 +6,12 @@ import math
 
 import numpy as np
 
-__all__ = ["along", "corner_normals", "split_corners", "vertex_normals"]
+from pliant.io.recording import Recording
+
+__all__ = ["along", "corner_normals", "creased", "skins", "split_corners", "vertex_normals"]
 
 _CREASE = math.cos(math.radians(35.0))
+_SHARP = math.cos(math.radians(50.0))
 _MOST_FACES = 256
 
 
@@ -51,6 +54,56 @@ def split_corners(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarr
     key = np.concatenate([triangles.reshape(-1, 1).astype(np.float64), np.round(normals, 4) + 0.0], axis=1)
     _, first, back = np.unique(key, axis=0, return_index=True, return_inverse=True)
     return vertices[triangles.ravel()[first]], normals[first], back.reshape(-1, 3).astype(np.int32)
+
+
+def skins(recording: Recording) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each part the vertices that its surface is drawn with and its triangles among them.
+
+    The surface of a body, which is closed, is parted along the sharp edges of its first frame, so that a bar
+    keeps its edges when normals are averaged; cloth is smooth everywhere.
+    """
+    found = []
+    for part in recording.parts:
+        source, triangles = np.arange(part.stop - part.start), part.triangles
+        if len(recording) and len(triangles):
+            source, triangles = creased(recording.frames[0][part.start : part.stop], triangles)
+        found.append((source.astype(np.int64), triangles.astype(np.int32)))
+    return found
+
+
+def creased(x: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A closed surface parted along edges sharper than 50 degrees: source (n,), triangles (F, 3).
+
+    Vertex i of the new surface is vertex ``source[i]`` of ``x``; what is not closed comes back as it is.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    tail, head = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    key = np.minimum(tail, head).astype(np.int64) * len(x) + np.maximum(tail, head)
+    order = np.argsort(key, kind="stable")
+    if len(key) % 2 or (key[order[::2]] != key[order[1::2]]).any() or (np.diff(key[order[::2]]) == 0).any():
+        return np.arange(len(x)), triangles
+    corners = x[triangles].astype(np.float64)
+    way = unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+    one, other = order[::2], order[1::2]
+    smooth = np.einsum("ij,ij->i", way[one // 3], way[other // 3]) > _SHARP
+    one, other = one[smooth], other[smooth]
+    after_one, after_other = one - one % 3 + (one + 1) % 3, other - other % 3 + (other + 1) % 3
+    same = tail[one] == tail[other]  # where two neighbours run along their edge the same way
+    pairs = np.concatenate(
+        [
+            np.stack([one, np.where(same, other, after_other)]),
+            np.stack([after_one, np.where(same, after_other, other)]),
+        ],
+        axis=1,
+    )
+    n = len(tail)
+    graph = coo_array((np.ones(pairs.shape[1], bool), (pairs[0], pairs[1])), shape=(n, n))
+    count, label = connected_components(graph, directed=False)
+    source = np.empty(count, dtype=np.int64)
+    source[label] = tail
+    return source, label.reshape(-1, 3)
 
 
 def along(points: np.ndarray, way: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from pliant.viewer.ground import Ground, Plane, find_planes, look
 from pliant.viewer.lighting import irradiance, lights
 from pliant.viewer.parts import in_parts
 from pliant.viewer.raster import rasterise
-from pliant.viewer.surfaces import along, corner_normals, vertex_normals
+from pliant.viewer.surfaces import along, corner_normals, skins, vertex_normals
 
 __all__ = ["Studio", "draw_frame"]
 
@@ -136,6 +136,7 @@ class Studio:
         py, px = np.divmod(np.arange(width * height), width)
         self.rays = self.camera.rays((px + 0.5) * samples, (py + 0.5) * samples)
         self.lights = lights(frame.direction)
+        self.surfaces = skins(recording)
         self.step = ground_step
         rows, columns = np.arange(0, height, ground_step), np.arange(0, width, ground_step)
         self.known = rows[:, None] * width + columns
@@ -151,7 +152,7 @@ class Studio:
             grid = self.frame.grid / self.frame.radius
             self.ground = planes, look(planes, grid, self.camera.position, self.rays, width)
         planes, ground = self.ground
-        soup = _collect(self.recording, self.frame, index, strain)
+        soup = _collect(self.recording, self.frame, index, strain, self.surfaces)
         spots = _spots(soup, planes, self.camera)
         lit = ground.share[self.known] > 0
         under = self.known[lit]
@@ -174,16 +175,23 @@ def _codes() -> np.ndarray:
     return np.round(255 * encode(np.linspace(0.0, 1.0, 65536))).astype(np.uint8)
 
 
-def _collect(recording: Recording, frame: Framing, index: int | None, strain: StrainScale | None) -> _Soup:
+def _collect(
+    recording: Recording,
+    frame: Framing,
+    index: int | None,
+    strain: StrainScale | None,
+    surfaces: list[tuple[np.ndarray, np.ndarray]],
+) -> _Soup:
     pieces: list[tuple[np.ndarray, ...]] = []
     if index is not None:
         x = (recording.frames[index].astype(np.float64) - frame.centre) / frame.radius
         values = recording.strains[index]
         for i, part in enumerate(recording.parts):
-            t, own, colour = part.triangles, x[part.start : part.stop], PARTS[i % len(PARTS)]
+            source, t = surfaces[i]
+            own, colour = x[part.start + source], PARTS[i % len(PARTS)]
             place = np.full(t.shape, np.nan)
             if strain is not None and values is not None:
-                place = strain.position(values[part.start : part.stop])[t]
+                place = strain.position(values[part.start + source])[t]
             sides = linear(np.array([back_colour(colour), colour]))
             pieces.append((own[t], vertex_normals(own, t)[t], sides, place))
     for solid, plane in zip(recording.placed(index), backdrops(recording, frame, index), strict=True):

@@ -57,6 +57,16 @@ def test_strain_is_kept_where_it_is_and_only_there():
     assert page_data(fakes.hung_sheets(1, 5, 2))["strain"] is None
 
 
+def test_a_body_is_drawn_with_sharp_edges():
+    cube = fakes.pushed_sheet(3, 1).solids[0]
+    recording = Recording("cube", 1.0, [Part("cube", 0, 8, cube.triangles)])
+    recording.add(0, cube.vertices)
+    part = page_data(recording)["parts"][0]
+    source, triangles = unpack(part["source"])[0, :, 0], unpack(part["triangles"])[0]
+    assert (part["count"], len(source)) == (8, 24)
+    np.testing.assert_array_equal(source[triangles], cube.triangles)
+
+
 def test_moving_colliders_come_with_their_poses():
     recording = fakes.pushed_sheet()
     data = page_data(recording)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import fakes
 import numpy as np
 
-from pliant.viewer.surfaces import along, corner_normals, split_corners, vertex_normals
+from pliant.geometry import shapes
+from pliant.viewer.surfaces import along, corner_normals, creased, split_corners, vertex_normals
 
 
 def ball(n: int = 24) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +56,32 @@ def test_split_corners_say_the_same_with_fewer_vertices():
     assert len(vertices) < len(x) < 3 * len(triangles)
     np.testing.assert_array_equal(x[t], vertices[triangles])
     np.testing.assert_allclose(n[t], corner_normals(vertices, triangles), atol=2e-4)
+
+
+def cube() -> tuple[np.ndarray, np.ndarray]:
+    """A cube, and a point inside it that no triangle has."""
+    solid = fakes.pushed_sheet(3, 1).solids[0]
+    return np.vstack([solid.vertices, [[0.0, 0, 0]]]), solid.triangles
+
+
+def test_a_body_is_parted_along_its_sharp_edges():
+    x, triangles = cube()
+    source, parted = creased(x, triangles)
+    assert len(source) == 24  # eight corners, each in three faces
+    assert set(source) == set(range(8))
+    np.testing.assert_array_equal(source[parted], triangles)
+    np.testing.assert_allclose(np.abs(vertex_normals(x[source], parted)).max(axis=1), 1)
+
+
+def test_a_smooth_body_and_an_open_sheet_stay_whole():
+    mesh = shapes.sphere(0.5, 2)
+    source, parted = creased(mesh.vertices, mesh.triangles)
+    np.testing.assert_array_equal(source[parted], mesh.triangles)
+    assert len(source) == len(mesh.vertices)
+    x, triangles = ball()
+    source, parted = creased(x, triangles)
+    np.testing.assert_array_equal(source, np.arange(len(x)))
+    np.testing.assert_array_equal(parted, triangles)
 
 
 def test_along_is_the_dot_product():

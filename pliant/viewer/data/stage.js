@@ -146,10 +146,10 @@ const stage = (() => {
   }
 
   async function buildPart(scene, part) {
-    const triangles = await unpack(part.triangles);
+    const triangles = await unpack(part.triangles), source = await unpack(part.source);
     const geometry = new THREE.BufferGeometry();
     for (const name of ["position", "normal", "color"]) {
-      const attribute = new THREE.BufferAttribute(new Float32Array(3 * part.count), 3);
+      const attribute = new THREE.BufferAttribute(new Float32Array(3 * source.length), 3);
       attribute.setUsage(THREE.DynamicDrawUsage);
       geometry.setAttribute(name, attribute);
     }
@@ -163,7 +163,7 @@ const stage = (() => {
     lines.frustumCulled = false;
     lines.visible = false;
     scene.add(mesh, lines);
-    return { part, triangles, geometry, mesh, wire, lines };
+    return { part, source, triangles, geometry, mesh, wire, lines };
   }
 
   async function buildSolid(scene, solid, data) {

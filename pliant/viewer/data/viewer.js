@@ -86,23 +86,25 @@
     }
 
     move(piece, frame) {
-      const { part, geometry } = piece;
+      const { part, source, geometry } = piece;
       const { step, low } = this.data.frames;
       const x = geometry.getAttribute("position").array;
       const from = 3 * (frame * this.total + part.start);
-      for (let i = 0; i < x.length; i++) x[i] = low[i % 3] + step * this.positions[from + i];
+      for (let i = 0; i < source.length; i++) {
+        for (let k = 0; k < 3; k++) x[3 * i + k] = low[k] + step * this.positions[from + 3 * source[i] + k];
+      }
       stage.smoothNormals(piece);
       this.paint(piece, frame);
       for (const name of ["position", "normal", "color"]) geometry.getAttribute(name).needsUpdate = true;
     }
 
-    paint({ part, geometry, mesh }, frame) {
+    paint({ part, source, geometry, mesh }, frame) {
       const coloured = hook.strain && this.strainRow[frame] >= 0;
       if (coloured) {
         const c = geometry.getAttribute("color").array;
         const from = this.strainRow[frame] * this.total + part.start;
-        for (let i = 0; i < part.count; i++) {
-          for (let k = 0; k < 3; k++) c[3 * i + k] = this.table[3 * this.strains[from + i] + k];
+        for (let i = 0; i < source.length; i++) {
+          for (let k = 0; k < 3; k++) c[3 * i + k] = this.table[3 * this.strains[from + source[i]] + k];
         }
       }
       if (mesh.material.vertexColors !== coloured) {
@@ -262,9 +264,12 @@
       await stage.unpack(data.poses));
     const player = data.live ? new live.Player(view, { $, hook, publish, fillTicks }) : new Player(view);
     hook.setFrame = (frame) => player.jump(frame);
-    // What is on the screen, in metres: x, y, z of every vertex.
-    hook.positions = () => view.parts.flatMap(({ geometry }) => Array.from(geometry.getAttribute("position").array,
-      (value, i) => value * data.view.radius + data.view.centre[i % 3]));
+    // What is on the screen, in metres: x, y, z of every vertex; null for those inside a body.
+    hook.positions = () => view.parts.flatMap(({ part, source, geometry }) => {
+      const shown = geometry.getAttribute("position").array, out = new Array(3 * part.count).fill(null);
+      shown.forEach((value, i) => { out[3 * source[Math.floor(i / 3)] + (i % 3)] = value * data.view.radius + data.view.centre[i % 3]; });
+      return out;
+    });
     // Where the colliders are, in metres: rows of each rotation with the position behind them, in the solid's own frame.
     hook.solids = () => view.solids.map(({ solid, mesh }) => {
       const m = mesh.matrix.elements, at = (i) => m[12 + i] * data.view.radius + data.view.centre[i];
