@@ -356,7 +356,8 @@ def dispatch(command: str, rest: List[str]) -> int:
     steps = checks(python)
     if command == "test":
         wait = "some minutes; kernels compile the first time"
-        pytest = [str(python), "-m", "pytest", *(from_root(argument) for argument in rest)]
+        workers = ["-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile"]
+        pytest = [str(python), "-m", "pytest", *workers, *(from_root(argument) for argument in rest)]
         steps.append(("pytest", wait, pytest))
     return run_steps(steps)
 

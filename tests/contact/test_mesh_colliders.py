@@ -12,6 +12,8 @@ from pliant.protocol import Status
 from tests.contact.meshes import bowl, box, bumpy, closed, flipped, joined
 from tests.geometry.test_surfaces import plain_obj
 
+pytestmark = pytest.mark.slow  # minutes: `python3 dev.py test -m slow`; short ones run always
+
 Array = np.ndarray
 
 CLOTH = pl.fabrics.cotton.with_(thickness=4e-4)

@@ -10,6 +10,8 @@ from pliant.geometry import measures, topology
 from pliant.lab.statics import relax
 from pliant.solvers.xpbd.sheets import solve_three
 
+pytestmark = pytest.mark.slow  # minutes: `python3 dev.py test -m slow`; short ones run always
+
 Array = np.ndarray
 
 SOFT = pl.Fabric(

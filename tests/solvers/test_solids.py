@@ -23,6 +23,8 @@ from pliant.simulation import Simulation
 from pliant.solvers.xpbd.solver import PBD, XPBD
 from tests.solid_fem import displacement, weight
 
+pytestmark = pytest.mark.slow  # minutes: `python3 dev.py test -m slow`; short ones run always
+
 Array = np.ndarray
 
 LAWS = ("arap", "neo_hookean")
