@@ -34,8 +34,8 @@ NOTES = {
         "it and grows as the mesh is refined. Compare strain only within springs or within triangles.",
         "Strain is the median over the last quarter of the run, since the sheet swings, and how much it "
         "swings depends on how much a time step damps: backward Euler at a whole frame (mujoco) damps most.",
-        "ms per frame is the median of single frames, with quartiles, without the first; cores is processor "
-        "time over duration.",
+        "ms per frame is the median of single frames, with quartiles, without the first; processor "
+        "ms is the time of all its threads, and cores the ratio of the two.",
     ],
     "worlds": [
         "Strain is that of the worst world. Pliant runs in single, mujoco and pypbd in double precision."

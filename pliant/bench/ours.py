@@ -10,7 +10,7 @@ import numpy as np
 
 from ..geometry.coloring import first_fit
 from .contestants import Contestant
-from .workloads import Cloth
+from .workloads import Bar, Cloth
 
 if TYPE_CHECKING:
     from ..model import Block
@@ -117,6 +117,24 @@ def sheet(work: Cloth, solver: Solver, dtype: str) -> Simulation:
     return Simulation(cloth_scene(work, "triangles"), solver, dt=work.dt, worlds=work.worlds, dtype=dtype)
 
 
+def solid(law: str, solver: Callable[[], Solver], dtype: str = "float64") -> Callable[[Bar], Ours]:
+    """The bar under one of the laws of solids."""
+
+    def build(work: Bar) -> Ours:
+        from ..materials import SolidMaterial
+        from ..scene import Scene
+        from ..simulation import Simulation
+
+        material = SolidMaterial(
+            density=work.density, youngs_modulus=work.youngs_modulus, poisson_ratio=work.poisson_ratio
+        )
+        scene = Scene()
+        scene.add_solid(work.mesh, material, pins=work.held, law=law, name="bar")
+        return Ours(Simulation(scene, solver(), dt=work.dt, dtype=dtype))
+
+    return build
+
+
 MODELS: dict[str, tuple[Callable[[Cloth, Solver, str], Simulation], str]] = {
     "springs": (springs, "1 kN/m on each edge in pypbd's order, isometric bending B = 1e-5 N m"),
     "springs, own order": (own_springs, "1 kN/m on each edge, isometric bending B = 1e-5 N m"),
@@ -155,5 +173,11 @@ WORLDS = [
     entry("worlds", "XPBD 20x1", xpbd(substeps=20), "springs", "float32", same=LIKE_PYPBD),
     entry("worlds", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
 ]
-BAR: list[Contestant] = []
+BAR = [
+    Contestant(
+        f"Pliant {solver} {law}", "bar", "pliant", f"{solver}, {law} tetrahedra, float64", solid(law, make)
+    )
+    for law in ("arap", "neo_hookean")
+    for solver, make in (("XPBD 20x1", xpbd(substeps=20)), ("XPBD 100x1", xpbd(substeps=100)))
+]
 CONTESTANTS = [*CLOTH, *WORLDS, *BAR]

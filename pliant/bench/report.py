@@ -38,7 +38,8 @@ def duels(results: Iterable[Result], bar: float | None) -> list[dict[str, Any]]:
     """Each of Pliant's entries against the fastest peer that solves the same discrete model.
 
     ``faster`` is the median over turns of the ratio of the turns' durations: both felt the same machine
-    within the turn. ``reached`` tells whether it is at least ``bar`` and no strain over 1.2 times the
+    within the turn; ``faster by processor`` is the ratio of the medians of processor time, which other
+    programs hardly touch. ``reached`` tells whether it is at least ``bar`` and no strain over 1.2 times the
     peer's; None where there is no bar.
     """
     whole = [r for r in results if r.same and r.quality]
@@ -51,10 +52,11 @@ def duels(results: Iterable[Result], bar: float | None) -> list[dict[str, Any]]:
         ratios = [sum(a) / sum(b) for a, b in zip(peer.turns[1:], ours.turns[1:], strict=True)]
         low, faster, high = np.percentile(ratios, [25, 50, 75])
         strains = {k: ours.quality[k] / peer.quality[k] for k in ("mean strain", "max strain")}
+        work = peer.frame()["processor"] / ours.frame()["processor"]
         ok = None if bar is None else bool(faster >= bar and max(strains.values()) <= 1.2)
         found.append(
             {"ours": ours.name, "peer": peer.name, "faster": float(faster), "bar": bar, "reached": ok}
-            | {"quartiles": [float(low), float(high)]}
+            | {"quartiles": [float(low), float(high)], "faster by processor": work}
             | {f"{k} ratio": float(v) for k, v in strains.items()}
         )
     return found
@@ -63,17 +65,27 @@ def duels(results: Iterable[Result], bar: float | None) -> list[dict[str, Any]]:
 def row(workload: str, worlds: int, entry: Record) -> list[str]:
     """The cells of one contestant."""
     frame = entry["seconds per frame"]
-    time, rate = "", ""
+    time, work, rate = "", "", ""
     if math.isfinite(frame["median"]):
         low, middle, high = (1e3 * frame[k] for k in ("quartile 1", "median", "quartile 3"))
         time = f"{middle:.3g} ({low:.3g} to {high:.3g})"
+        work = f"{1e3 * frame['processor']:.3g}"
         rate = f"{1e3 * worlds / middle:.3g}"
     quality = entry["quality"]
     judged = [write(quality[key]) if key in quality else "" for key, write in COLUMNS[workload]]
     start = f"{entry['start']:.1f}" if math.isfinite(entry["start"]) else ""
     memory = f"{entry['memory']:.0f}" if math.isfinite(entry["memory"]) else ""
     cores = f"{entry['cores']:.1f}" if math.isfinite(entry["cores"]) else ""
-    cells = [entry["name"], time, *([rate] if workload == "worlds" else []), *judged, start, memory, cores]
+    cells = [
+        entry["name"],
+        time,
+        work,
+        *([rate] if workload == "worlds" else []),
+        *judged,
+        start,
+        memory,
+        cores,
+    ]
     return [*cells, remarks(entry)]
 
 
@@ -88,7 +100,7 @@ def heading(workload: str) -> list[str]:
     """Titles of the columns."""
     rate = ["world-steps/s"] if workload == "worlds" else []
     judged = [name for name, _ in COLUMNS[workload]]
-    return ["", "ms per frame (quartiles)", *rate, *judged, "start s", "MiB", "cores", ""]
+    return ["", "ms per frame (quartiles)", "processor ms", *rate, *judged, "start s", "MiB", "cores", ""]
 
 
 def told(duel: Record) -> str:
@@ -96,6 +108,7 @@ def told(duel: Record) -> str:
     low, high = duel["quartiles"]
     text = (
         f"{duel['ours']} is {duel['faster']:.2f} ({low:.2f} to {high:.2f}) times as fast as {duel['peer']}, "
+        f"{duel['faster by processor']:.2f} by processor time; "
         f"mean strain x {duel['mean strain ratio']:.2f}, max strain x {duel['max strain ratio']:.2f}"
     )
     if duel["reached"] is None:
@@ -134,7 +147,7 @@ def comma_separated(record: Record) -> str:
     keys = [key for key, _ in COLUMNS[record["workload"]]]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    times = ("median", "quartile 1", "quartile 3")
+    times = ("median", "quartile 1", "quartile 3", "processor")
     head = ["workload", "run", "contestant", "package", "version", *(f"seconds per frame {t}" for t in times)]
     writer.writerow(
         [*head, *keys, "start", "memory MiB", "cores", "frames", "failure", "warning", "configuration"]

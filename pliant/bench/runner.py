@@ -40,8 +40,8 @@ class Result:
 
     start    seconds from nothing until the first frame was done
     memory   most memory in use [MiB]
-    busy     seconds of processor time spent in all frames but the first
     turns    seconds of its frames, turn by turn; the first turn is the first frame alone
+    busy     seconds of processor time in them, over all threads
     samples  quality of the measured frames
     quality  what the workload makes of them, if the run was complete
     failure  why there is nothing more to tell, if so
@@ -55,8 +55,8 @@ class Result:
     same: str = ""
     start: float = float("nan")
     memory: float = float("nan")
-    busy: float = 0.0
     turns: list[list[float]] = field(default_factory=list)
+    busy: list[list[float]] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
     quality: Sample = field(default_factory=dict)
     failure: str | None = None
@@ -67,11 +67,18 @@ class Result:
         """Seconds of all frames but the first."""
         return np.array([t for turn in self.turns[1:] for t in turn])
 
+    @property
+    def worked(self) -> np.ndarray:
+        """Seconds of processor time of all frames but the first."""
+        return np.array([t for turn in self.busy[1:] for t in turn])
+
     def frame(self) -> dict[str, float]:
-        """Median and quartiles of a frame [s]; NaN where none was made."""
-        times = self.counted
-        low, middle, high = np.percentile(times, [25, 50, 75]) if len(times) else (np.nan,) * 3
-        return {"median": float(middle), "quartile 1": float(low), "quartile 3": float(high)}
+        """Median and quartiles of a frame, and the median of its processor time [s]; NaN if none was made."""
+        if not len(self.counted):
+            return dict.fromkeys(("median", "quartile 1", "quartile 3", "processor"), float("nan"))
+        low, middle, high = (float(t) for t in np.percentile(self.counted, [25, 50, 75]))
+        work = float(np.median(self.worked))
+        return {"median": middle, "quartile 1": low, "quartile 3": high, "processor": work}
 
     def record(self) -> dict[str, Any]:
         """Plain data without the single frames."""
@@ -79,7 +86,7 @@ class Result:
         frames = sum(len(turn) for turn in out.pop("turns"))
         del out["samples"], out["busy"]
         total = self.counted.sum()
-        cores = self.busy / total if total else float("nan")
+        cores = float(self.worked.sum() / total) if total else float("nan")
         return out | {"frames": frames, "cores": cores, "seconds per frame": self.frame()}
 
 
@@ -231,8 +238,8 @@ def take(result: Result, child: Child, frames: int, limit: float) -> None:
     result.failure = answer["failure"]
     if "times" in answer:
         result.turns.append(answer["times"])
+        result.busy.append(answer["busy"])
         result.samples += answer["samples"]
         result.memory = answer["memory"]
-        result.busy += answer["busy"] if len(result.turns) > 1 else 0.0
     if result.failure is not None:
         child.end()

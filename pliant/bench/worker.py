@@ -5,7 +5,7 @@ to standard error, which the runner keeps for the case of a failure.
 
     in    {"frames": k}                 make k frames
     out   {"built": s, "packages": {}}  once; then per turn
-          {"times": [s], "samples": [], "busy": s, "memory": MiB, "failure": null or why}
+          {"times": [s], "samples": [], "busy": [s], "memory": MiB, "failure": null or why}
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Turns:
         times: list[float] = []
         samples: list[Sample] = []
         failure = None
-        busy = 0.0
+        busy: list[float] = []
         for _ in range(frames):
             start, before = time.perf_counter(), time.process_time()
             self.run.step()
             times.append(time.perf_counter() - start)
-            busy += time.process_time() - before
+            busy.append(time.process_time() - before)
             self.made += 1
             x = np.asarray(self.run.positions(), float)
             failure = trouble(x, self.made)

@@ -189,7 +189,7 @@ def result(
     quality = {"mean strain": strain, "max strain": 10 * strain}
     turns = [[9.0], [1e-3 * ms] * 5, [1e-3 * ms] * 5]
     return Result(
-        name, package, "1", "words", LIKE_PYPBD, 1.0, 50.0, 0.02, turns,
+        name, package, "1", "words", LIKE_PYPBD, 1.0, 50.0, turns, turns,
         quality={} if failure else quality, failure=failure,
     )  # fmt: skip
 

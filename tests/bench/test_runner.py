@@ -31,6 +31,7 @@ def test_who_behaves_is_measured(results: dict[str, Result]) -> None:
     assert good.quality["mean strain"] == good.quality["max strain"] == 0
     frame = good.frame()
     assert 0 < frame["quartile 1"] <= frame["median"] <= frame["quartile 3"]
+    assert frame["processor"] >= 0
     assert good.start > 0
     assert good.memory > 10
     assert good.version == np.__version__
@@ -59,10 +60,10 @@ def test_who_fails_is_shown_with_the_reason(results: dict[str, Result], name: st
 
 
 def test_a_slow_one_is_stopped_and_its_times_are_kept() -> None:
-    result = Result("slow", "numpy", turns=[[9.0], [1.0] * 5])
+    result = Result("slow", "numpy", turns=[[9.0], [1.0] * 5], busy=[[9.0], [0.5] * 5])
     runner.rounds([result], [_Nobody()], Cloth(5, seconds=1.0), 4.0, lambda text: None)  # type: ignore[list-item]
     assert result.failure == "over the limit of 4 s: 1 of 60 frames"
-    assert result.frame()["median"] == 1.0
+    assert (result.frame()["median"], result.frame()["processor"]) == (1.0, 0.5)
 
 
 class _Nobody:
