@@ -91,10 +91,15 @@ def open_page(
 
 
 def probed(text: str, probe: str) -> str:
-    """A page with a script that runs when it is ready."""
+    """A page with a script that runs when it is ready.
+
+    It waits with messages, not with a timer: the browser's made-up clock runs to the next timer whenever
+    nothing else is to be done, and on a busy machine it would run out while the page is unpacked.
+    """
     script = (
-        "<script>(function wait() { if (!window.pliant.ready) return setTimeout(wait, 5);"
-        f"{probe} }})();</script>"
+        "<script>(() => { const wait = new MessageChannel(); wait.port1.onmessage = () => {"
+        "if (!window.pliant.ready) { wait.port2.postMessage(0); return; } wait.port1.close();"
+        f"{probe} }}; wait.port2.postMessage(0); }})();</script>"
     )
     return text.replace("</body>", script + "</body>")
 
@@ -113,7 +118,7 @@ def visit(address: str, folder: Path, size: tuple[int, int] = (640, 480)) -> Pag
         f"--screenshot={shot}",
         address,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     page = Page(
         {}, done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line], np.zeros(0)
