@@ -52,6 +52,8 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
                 np.full(k, a.damping_time),
             )
         )
+    for tie in scene.ties:
+        rows["tie"].append(tie.rows())
     blocks = {law: _block(law, r, n) for law, r in rows.items() if sum(len(i[0]) for i in r)}
     targets = [a.targets for a in scene.attachments]
     held = np.concatenate(targets) if targets else np.zeros((0, 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .geometry.tetmesh import TetMesh
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
 from .materials import Fabric, SolidMaterial
 from .model import Model
+from .ties import Tie, tied
 
 __all__ = ["BENDINGS", "MEMBRANES", "SOLID_LAWS", "Attachment", "Body", "Cloth", "Collider", "Scene", "Solid"]
 
@@ -67,6 +68,7 @@ class Scene:
         self.colliders: list[Collider] = []
         self.attachments: list[Attachment] = []
         self.pressures: list[Pressure] = []
+        self.ties: list[Tie] = []
 
     def __repr__(self) -> str:
         return f"Scene({self.bodies}, {len(self.colliders)} colliders, {len(self.attachments)} attachments)"
@@ -234,6 +236,19 @@ class Scene:
         self.colliders.append(Collider(name, shape, where, turn, friction, friction_static, motion))
         return self.colliders[-1]
 
+    @overload
+    def add_attachment(
+        self,
+        body: Body,
+        ids: Any,
+        targets: Body,
+        stiffness: float = 1e3,
+        damping_time: float = 0.0,
+        *,
+        onto: Any = None,
+        gap: float | str | None = None,
+    ) -> Tie: ...
+    @overload
     def add_attachment(
         self,
         body: Body,
@@ -243,8 +258,25 @@ class Scene:
         damping_time: float = 0.0,
         *,
         frame: Motion | Collider | None = None,
-    ) -> Attachment:
-        """Tie vertices (file indices) to points (n, 3) [m] by springs of a stiffness [N/m] each.
+    ) -> Attachment: ...
+    def add_attachment(
+        self,
+        body: Body,
+        ids: Any,
+        targets: Any = None,
+        stiffness: float = 1e3,
+        damping_time: float = 0.0,
+        *,
+        frame: Motion | Collider | None = None,
+        onto: Any = None,
+        gap: float | str | None = None,
+    ) -> Attachment | Tie:
+        """Tie vertices (file indices) to points (n, 3) [m] or to a body by springs of a stiffness [N/m] each.
+
+        targets may be a body: each vertex is tied to the nearest place on its surface, and both feel it. They
+        are glued as they start (gap "keep"), or pulled to a distance ``gap`` [m] over the surface. ``onto``
+        sews them onto vertices of the body instead (its file's indices), one for each; the body may then be
+        the same cloth. A stiffness of inf makes ties rigid.
 
         targets default to where the vertices start. frame carries them rigidly from there: a motion
         (:class:`pliant.Keyframes`, :class:`pliant.Steady`, a function of your own), whose pose at time 0
@@ -254,10 +286,16 @@ class Scene:
         if not (frame is None or callable(frame) or isinstance(frame, Collider)):
             raise SceneError(f"add_attachment: frame must be a motion or a collider, not {frame!r}")
         particles = body.particles(ids)
-        if not (np.isfinite(stiffness) and stiffness > 0):
+        to_body = isinstance(targets, Body)
+        if not (stiffness > 0 and (to_body or np.isfinite(stiffness))):
             raise SceneError(f"add_attachment: stiffness is {stiffness!r}, it must be greater than 0 [N/m]")
         if not (np.isfinite(damping_time) and damping_time >= 0):
             raise SceneError(f"add_attachment: damping_time is {damping_time!r}, it must be at least 0 [s]")
+        if to_body:
+            if frame is not None or not any(c is targets for c in self.bodies):
+                raise SceneError("add_attachment: a body must be of this scene, and needs no frame")
+            self.ties.append(tied(body, ids, targets, onto, gap, float(stiffness), float(damping_time)))
+            return self.ties[-1]
         here = body.mesh.vertices[particles - body.vertices.start]
         points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
         if not np.isfinite(points).all():

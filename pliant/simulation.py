@@ -292,6 +292,7 @@ class Simulation:
         membrane_scale: Any = None,
         bending_scale: Any = None,
         solid_scale: Any = None,
+        attachment_scale: Any = None,
         gravity: Any = None,
         wind: Any = None,
         worlds: Any = None,
@@ -299,14 +300,15 @@ class Simulation:
         """What a world is made of and what acts on it; all of it stays over resets.
 
         material_scale, membrane_scale, bending_scale, solid_scale: factors on the stiffness, each a number
-        or (W',) > 0: of everything, of one kind of law of cloths, or of solids. gravity (3,) or (W', 3)
-        [m/s^2], wind (3,) or (W', 3) [m/s].
+        or (W',) > 0: of everything that is made of a material, of one kind of law of cloths, or of solids;
+        attachment_scale: of attachments and ties. gravity (3,) or (W', 3) [m/s^2], wind (3,) or (W', 3) [m/s].
         """
         for factor, laws in (
             (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS, *SOLID_LAWS)),
             (membrane_scale, MEMBRANE_LAWS),
             (bending_scale, BENDING_LAWS),
             (solid_scale, SOLID_LAWS),
+            (attachment_scale, ("attachment", "tie")),
         ):
             if factor is not None:
                 for law in laws:

@@ -13,6 +13,7 @@ from ..protocol import StepInfo
 from ..state import Control, State, gathered
 from .kernels import EVALUATE
 from .sheet_kernels import EVALUATE_SHEETS
+from .tie_kernels import EVALUATE_TIES
 
 Array = np.ndarray
 
@@ -57,7 +58,7 @@ def law_values(model: Model, state: State, control: Control, force: dict[str, Ar
         out = np.zeros((*alpha.shape, 1))
         ids = np.ascontiguousarray(block.ids)
         params = np.ascontiguousarray(block.params)
-        evaluate = (EVALUATE | EVALUATE_SHEETS)[law]
+        evaluate = (EVALUATE | EVALUATE_SHEETS | EVALUATE_TIES)[law]
         evaluate(x, ids, params, alpha, np.ascontiguousarray(force[law]), held, out, g, Lanes(1))
         values[law] = out[..., 0]
     return values, g[..., 0]

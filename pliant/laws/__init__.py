@@ -37,6 +37,7 @@ LAWS: dict[str, LawShape] = {
     "arap_tet": LawShape(4, 2, 9, "arap"),  # inv_rest_matrix, row by row
     "neo_hookean": LawShape(4, 2, 9, "determinant"),  # inv_rest_matrix
     "volume": LawShape(4, 1, 9, "determinant"),  # inv_rest_matrix
+    "tie": LawShape(4, 3, 4, "ties"),  # place on the triangle, gap over it
 }
 """The laws a model can hold, in the order in which a sweep visits them."""
 

@@ -35,6 +35,7 @@ def everything(worlds: int = 2, dtype: str = "float64", colliders: bool = False)
     scene.add_attachment(
         first, [5, 9], targets=first.mesh.vertices[[5, 9]] + [0.01, 0.0, 0.02], stiffness=30.0
     )
+    scene.add_attachment(scene.cloths[1], [2, 7, 8], first, stiffness=40.0)
     if colliders:
         scene.add_collider(pl.Plane(), position=(0.0, 0.0, 0.2), friction=0.3)
     sim = pl.Simulation(scene, pl.XPBD(substeps=1, iterations=4), H, worlds, dtype)
@@ -57,6 +58,9 @@ def twin_values(law: str, x: Array, p: Array) -> Array:
         f = np.stack([x[1] - x[0], x[2] - x[0]], axis=1) @ p.reshape(2, 2)
         s = np.linalg.svd(f, compute_uv=False)
         return np.array([np.hypot(*(s - 1)), s.sum() - 2])
+    if law == "tie":
+        normal = np.cross(x[2] - x[1], x[3] - x[1])
+        return x[0] - p[:3] @ x[1:] - p[3] * normal / np.linalg.norm(normal)
     if law in ("orthotropic", "strain_limit"):
         f = np.stack([x[1] - x[0], x[2] - x[0]], axis=1) @ p[:4].reshape(2, 2)
         if law == "strain_limit":

@@ -18,7 +18,7 @@ from pliant.laws.bending import dihedral, dihedral_acos, isometric
 from pliant.laws.distance import distance
 from pliant.laws.membrane import arap_triangle
 from pliant.laws.vectors import minus, mix, opposite_sum, times
-from tests.laws import sheet_laws, solid_laws
+from tests.laws import sheet_laws, solid_laws, tie_laws
 
 Array = np.ndarray
 
@@ -120,7 +120,9 @@ def evaluate(
     lanes_x, lanes_p = in_lanes(x, width, dtype), in_lanes(params, width, dtype)
     value = np.full((len(lanes_x), rows, width), np.nan, dtype)
     g = np.full((len(lanes_x), rows, corners, 3, width), np.nan, dtype)
-    if law in sheet_laws.KINDS:
+    if law == "tie":
+        tie_laws.evaluate_ties(lanes_x, lanes_p, value, g, Lanes(width))
+    elif law in sheet_laws.KINDS:
         sheet_laws.evaluate_sheets(sheet_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
     elif law in solid_laws.SHAPES:
         solid_laws.evaluate_solids(solid_laws.KINDS[law], lanes_x, lanes_p, value, g, Lanes(width))
@@ -147,6 +149,8 @@ def configurations(law: str, n: int, seed: int, room: float = 0.2) -> tuple[Arra
 
 def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
     """Parameters (n, p) of all kinds of rest shapes."""
+    if law == "tie":
+        return tie_laws.random_params(rng, n)
     if law in sheet_laws.KINDS:
         return sheet_laws.random_params(law, rng, n)
     if law in solid_laws.SHAPES:
@@ -165,6 +169,8 @@ def random_params(law: str, rng: np.random.Generator, n: int) -> Array:
 
 def far_from_singular(law: str, x: Array, p: Array, room: float) -> Array:
     """Mask (n,) of configurations whose constraint is smooth within about ``room``."""
+    if law == "tie":
+        return tie_laws.far_from_singular(x, room)
     if law in sheet_laws.KINDS:
         return sheet_laws.far_from_singular(law, x, p, room)
     if law in solid_laws.SHAPES:

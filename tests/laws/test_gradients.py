@@ -56,11 +56,11 @@ def test_the_error_of_differences_falls_with_the_square_of_the_step_until_roundi
 @settings(max_examples=20, deadline=None)
 @given(seed=SEEDS, away=st.sampled_from([0.0, 1.0, 1e3]))
 def test_a_law_between_particles_pushes_and_turns_nobody_as_a_whole(law: str, seed: int, away: float) -> None:
-    """Sum g = 0 and sum x cross g = 0, for each row; for the vector of the isometric law, of its energy."""
+    """Sum g = 0 and sum x cross g = 0, for each row; for laws that are vectors, of their energy."""
     x, p = configurations(law, 16, seed)
     x = x + away
     value, g = evaluate(law, x, p)
-    if law == "isometric":
+    if law in ("isometric", "tie"):
         g = (value[:, :, None, None] * g).sum(axis=1, keepdims=True)
     size = np.abs(g).max(axis=(1, 2, 3))
     assert (size > 0.0).all()
@@ -79,7 +79,7 @@ def test_a_rigid_motion_changes_no_value_and_turns_the_gradient(law: str, seed: 
     assert np.abs(moved - x).max() > 0.1
     value, g = evaluate(law, x, p)
     value_moved, g_moved = evaluate(law, moved, p)
-    if law == "isometric":  # its three rows are a vector that turns with the cloth
+    if law in ("isometric", "tie"):  # its three rows are a vector that turns with what it joins
         np.testing.assert_allclose(value_moved, np.einsum("nab,nb->na", turn, value), atol=1e-12)
         return
     np.testing.assert_allclose(value_moved, value, atol=1e-12)
@@ -103,8 +103,8 @@ def test_the_unit_of_length_is_of_no_consequence(law: str, factor: float) -> Non
         rest = p / factor
     elif law == "isometric":
         dimension = 1
-    elif law == "curved":
-        rest, dimension = np.c_[p[:, :4], factor * p[:, 4]], 1
+    elif law in ("curved", "tie"):
+        rest, dimension = np.c_[p[:, :-1], factor * p[:, -1]], 1
     for dtype in ("float64", "float32"):
         value, g = evaluate(law, x, p, dtype)
         scaled, g_scaled = evaluate(law, factor * x, rest, dtype)

@@ -44,6 +44,7 @@ from .projections import (
 from .sheets import run_sheets
 from .solids import run_arap, run_determinants
 from .surface_collisions import FIRST_SURFACE, run_surfaces
+from .ties import TIE, run_ties
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT, HOLD = 0, 1, 2, 3, 4, 5, 6
 FIRST_LAW = 100
@@ -211,6 +212,8 @@ def run_law(
         project_attachment(x, out, y, w, r, times, flags, lo, hi, pool.held[t], order, lanes)
     elif op <= DIHEDRAL_ACOS:
         run_angles(extras, op, x, out, y, w, r, times, flags, lo, hi, order, lanes)
+    elif op == FIRST_LAW + TIE:
+        run_ties(extras, x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op < ARAP_TET:
         run_sheets(extras, op - FIRST_LAW, x, out, y, w, r, times, flags, lo, hi, order, lanes)
     elif op == ARAP_TET:
