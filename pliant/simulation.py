@@ -301,7 +301,8 @@ class Simulation:
 
         material_scale, membrane_scale, bending_scale, solid_scale: factors on the stiffness, each a number
         or (W',) > 0: of everything that is made of a material, of one kind of law of cloths, or of solids;
-        attachment_scale: of attachments and ties. gravity (3,) or (W', 3) [m/s^2], wind (3,) or (W', 3) [m/s].
+        attachment_scale: of attachments and ties. gravity (3,) or (W', 3) [m/s^2]; wind (3,) or (W', 3)
+        [m/s].
         """
         for factor, laws in (
             (material_scale, (*MEMBRANE_LAWS, *BENDING_LAWS, *SOLID_LAWS)),

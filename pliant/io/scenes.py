@@ -12,10 +12,11 @@ import numpy as np
 from pliant.geometry import shapes
 from pliant.geometry.colliders import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from pliant.geometry.mesh import TriMesh
+from pliant.io.acting import ATTACHMENT, PRESSURE, add_attachment, add_pressure
 from pliant.io.fields import REQUIRED, Table, is_vector, read_toml, shown
 from pliant.io.meshes import UNITS, read_mesh
 from pliant.io.motions import read_motion
-from pliant.loads import ATMOSPHERE
+from pliant.io.selections import cloth_of, ids_of
 from pliant.materials import Fabric, fabrics
 from pliant.scene import BENDINGS, MEMBRANES, Cloth, Scene
 from pliant.solvers.base import Solver
@@ -43,11 +44,10 @@ KEYS: dict[str, tuple[str, ...]] = {
         "name", "kind", "position", "rotation_axis", "rotation_degrees", "friction", "friction_static",
         "motion",
     ),
-    "pressure": ("cloth", "pressure", "gas", "open", "volume", "ambient"),
-    "attachment": ("cloth", "ids", "targets", "stiffness", "damping_time"),
+    "pressure": PRESSURE,
+    "attachment": ATTACHMENT,
     "motion": ("cloth", "ids", "times", "offsets"),
 }  # fmt: skip
-BOX = tuple(f"{axis}_{end}" for axis in "xyz" for end in ("min", "max"))
 SHAPES: dict[str, tuple[str, ...]] = {
     "grid": ("nx", "ny", "size", "pattern"),
     "equilateral": ("size", "edge"),
@@ -67,9 +67,6 @@ COLLIDERS: dict[str, tuple[str, ...]] = {
 }
 NEEDED = ("areal_density", "thickness", "youngs_modulus", "poisson_ratio", "bending_rigidity")
 """What a material without a base must say."""
-
-BOX_SLACK = 1e-9
-"""Fraction of a mesh's size by which a vertex may miss the side of a box that selects it."""
 
 
 @dataclass
@@ -148,9 +145,9 @@ def load_scene(path: str | Path, solver: str | None = None) -> SceneFile:
     for table in root.tables("collider"):
         _add_collider(scene, table)
     for table in root.tables("pressure"):
-        _add_pressure(scene, table)
+        add_pressure(scene, table)
     for table in root.tables("attachment"):
-        _add_attachment(scene, table)
+        add_attachment(scene, table)
     motions = [_motion(scene, table) for table in root.tables("motion")]
     run = root.table("simulation")
     run.only(*KEYS["simulation"])
@@ -225,7 +222,7 @@ def _add_cloth(scene: Scene, table: Table) -> None:
             _material(table),
             position,
             rotation,
-            _ids(table, "pins", placed) if "pins" in table else (),
+            ids_of(table, "pins", placed) if "pins" in table else (),
             warp_direction=warp,
             velocity=table.vector("velocity", (0.0, 0.0, 0.0), "m/s"),
             membrane=table.text("membrane", None, MEMBRANES),
@@ -307,40 +304,6 @@ def _rotation(table: Table) -> Array | None:
     return np.radians(angle) * along / np.linalg.norm(along)
 
 
-def _ids(table: Table, key: str, placed: TriMesh) -> Array:
-    """Vertices (file indices) that a list of numbers, a box, or a list of both names."""
-    value = table.get(key)
-    found: list[Array] = []
-    for k, item in enumerate(value if isinstance(value, list) else [value]):
-        if isinstance(item, dict):
-            place = (*table.path, key, *((k,) if isinstance(value, list) else ()))
-            found.append(_in_box(Table(table.file, item, place, table.lines), placed))
-        elif isinstance(item, int) and not isinstance(item, bool):
-            if not 0 <= item < len(placed.file_ids):
-                last = len(placed.file_ids) - 1
-                table.fail(key, f"vertex {item} does not exist; the mesh has vertices 0 to {last}")
-            found.append(np.array([item]))
-        else:
-            table.fail(key, f"must hold vertex numbers or boxes like {{z_min = 0.9}}, not {shown(item)}")
-    if not found:
-        table.fail(key, "is empty; leave it out or name vertices")
-    return np.unique(np.concatenate(found))
-
-
-def _in_box(box: Table, placed: TriMesh) -> Array:
-    box.only(*BOX)
-    x = placed.vertices
-    slack = BOX_SLACK * placed.length
-    inside = np.ones(len(x), bool)
-    for m, axis in enumerate("xyz"):
-        inside &= x[:, m] >= box.number(f"{axis}_min", -np.inf, "m") - slack
-        inside &= x[:, m] <= box.number(f"{axis}_max", np.inf, "m") + slack
-    if not inside.any():
-        spans = (f"{a} {lo:.4g} to {hi:.4g} m" for a, lo, hi in zip("xyz", *placed.bounds, strict=True))
-        box.fail("", f"selects no vertex; the cloth spans {', '.join(spans)}")
-    return np.flatnonzero(inside[placed.file_ids])
-
-
 # ---- what acts on them
 
 
@@ -377,53 +340,11 @@ def _add_collider(scene: Scene, table: Table) -> None:
         )
 
 
-def _cloth(scene: Scene, table: Table) -> Cloth:
-    names = [c.name for c in scene.cloths]
-    if "cloth" not in table and len(names) > 1:
-        table.fail("cloth", f"is missing; name one of {', '.join(names)}")
-    return scene.cloths[names.index(table.text("cloth", names[0], names))]
-
-
-def _add_pressure(scene: Scene, table: Table) -> None:
-    table.only(*KEYS["pressure"])
-    with table.at():
-        scene.add_pressure(
-            _cloth(scene, table),
-            table.number("pressure", unit="Pa"),
-            gas=table.flag("gas"),
-            open=table.flag("open"),
-            volume=table.number("volume", None, "m^3", above=0),
-            ambient=table.number("ambient", ATMOSPHERE, "Pa", least=0),
-        )
-
-
-def _add_attachment(scene: Scene, table: Table) -> None:
-    table.only(*KEYS["attachment"])
-    cloth = _cloth(scene, table)
-    ids = _ids(table, "ids", cloth.mesh)
-    targets = table.vectors("targets", None, "m")
-    if targets is not None:
-        value = table.data["ids"]
-        if not (isinstance(value, list) and all(isinstance(v, int) for v in value)):
-            table.fail("targets", "need ids that are a list of vertex numbers, one for each row")
-        if len(targets) != len(value):
-            table.fail("targets", f"has {len(targets)} rows for {len(value)} ids; give one for each")
-        ids = np.array(value)  # in the order of the rows
-    with table.at():
-        scene.add_attachment(
-            cloth,
-            ids,
-            targets,
-            table.number("stiffness", 1e3, "N/m", above=0),
-            table.number("damping_time", 0.0, "s", least=0),
-        )
-
-
 def _motion(scene: Scene, table: Table) -> Motion:
     table.only(*KEYS["motion"])
-    cloth = _cloth(scene, table)
+    cloth = cloth_of(scene, table)
     pinned = np.flatnonzero(np.isin(cloth.file_ids, cloth.pins))
-    ids = _ids(table, "ids", cloth.mesh) if "ids" in table else pinned
+    ids = ids_of(table, "ids", cloth.mesh) if "ids" in table else pinned
     if not len(pinned):
         table.fail("cloth", f'"{cloth.name}" has no pins to move; give it pins = [...]')
     loose = np.setdiff1d(ids, pinned)

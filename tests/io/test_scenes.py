@@ -15,7 +15,8 @@ from pliant.geometry import shapes
 from pliant.geometry.colliders import Cylinder, Plane, Sphere
 from pliant.geometry.mesh import rotation_matrix
 from pliant.io.meshes import write_obj
-from pliant.io.scenes import BOX, COLLIDERS, KEYS, SHAPES, SceneFile, load_scene
+from pliant.io.scenes import COLLIDERS, KEYS, SHAPES, SceneFile, load_scene
+from pliant.io.selections import BOX
 from pliant.materials import fabrics
 from pliant.simulation import Simulation
 from pliant.solvers.xpbd.solver import PBD, XPBD
@@ -389,13 +390,60 @@ open = true
 """
 
 
+GLUED = """
+[[cloth]]
+name = "shirt"
+shape = { kind = "grid", nx = 3, ny = 3 }
+material = "cotton"
+[[cloth]]
+name = "badge"
+shape = { kind = "grid", nx = 2, ny = 2, size = [0.2, 0.2] }
+material = "denim"
+position = [0, 0, 0.01]
+[[attachment]]
+cloth = "badge"
+ids = [3, 0]
+to = "shirt"
+stiffness = 70
+gap = 0.002
+[[attachment]]
+cloth = "badge"
+ids = [1, 2]
+to = "shirt"
+onto = [4, 0]
+"""
+
+
+def test_ties_arrive(tmp_path: Path) -> None:
+    glued, sewn = scene(tmp_path, GLUED).scene.ties
+    assert (glued.body.name, glued.other.name, glued.stiffness) == ("badge", "shirt", 70)
+    assert sorted(glued.particles.tolist()) == [9, 12]
+    np.testing.assert_array_equal(glued.gaps, 0.002)
+    assert sewn.particles.tolist() == [10, 11]
+    assert (sewn.corners[sewn.weights == 1]).tolist() == [4, 0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('to = "shirt"\nstiffness', 'to = "coat"\nstiffness', '[[attachment]] to: "coat" is unknown'),
+        ('to = "shirt"\nstiffness', "stiffness", 'gap: needs a body: to = "name"'),
+        ("onto = [4, 0]", "onto = [4]", "onto: has 1 entries for 2 ids"),
+        ("onto = [4, 0]", "targets = [[0, 0, 0], [0, 0, 0]]", "are points; leave them out beside a body"),
+    ],
+)
+def test_mistakes_about_ties_are_placed(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(SceneFileError, match=re.escape(message)):
+        scene(tmp_path, GLUED.replace(old, new))
+
+
 def test_air_and_pressure_arrive(tmp_path: Path) -> None:
     made = scene(tmp_path, AIRY).scene
     assert (made.air_density, made.wind.tolist()) == (1.1, [1, 2, 3])
     assert (made.cloths[0].air.drag_coefficient, made.cloths[0].air.skin_friction) == (0.6, 0.02)
     gas, side = made.pressures
-    assert (gas.cloth.name, gas.pressure, gas.gas, gas.volume, gas.ambient) == ("pillow", 50, True, 0.01, 9e4)
-    assert (side.cloth.name, side.pressure, side.gas, side.open) == ("sail", 2, False, True)
+    assert (gas.body.name, gas.pressure, gas.gas, gas.volume, gas.ambient) == ("pillow", 50, True, 0.01, 9e4)
+    assert (side.body.name, side.pressure, side.gas, side.open) == ("sail", 2, False, True)
 
 
 @pytest.mark.parametrize(

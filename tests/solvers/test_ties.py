@@ -179,3 +179,32 @@ def test_mistakes_are_named() -> None:
         scene.add_attachment(a, [0, 1], b, onto=[0])
     with pytest.raises(SceneError, match="have no gap"):
         scene.add_attachment(a, [0], b, onto=[0], gap=0.1)
+
+
+def test_cloth_is_glued_to_a_solid_and_both_feel_it() -> None:
+    """A sheet on a soft block, both free: gaps stay, linear momentum goes with gravity alone."""
+    scene = pl.Scene()
+    block = scene.add_solid(
+        pl.shapes.bar((0.2, 0.2, 0.1), (2, 2, 1)),
+        pl.SolidMaterial(density=100, youngs_modulus=1e4, poisson_ratio=0.3),
+    )
+    top = block.mesh.vertices[:, 2].max()
+    middle = block.mesh.vertices.mean(axis=0)
+    sheet = scene.add_cloth(
+        pl.shapes.grid(4, 4, (0.15, 0.15)), SOFT, (middle[0], middle[1], top + 0.01), velocity=(0, 0, 1)
+    )
+    glue = scene.add_attachment(sheet, [0, 3, 12, 15], block, stiffness=np.inf)
+    np.testing.assert_allclose(glue.gaps, 0.01, rtol=1e-12)
+    sim = pl.Simulation(scene)
+    for _ in range(10):
+        info = sim.step("full")
+    mass = sim.model.mass
+    upwards = mass[sheet.vertices].sum() - mass.sum() * 9.81 * sim.time
+    np.testing.assert_allclose(info.momentum[0], [0, 0, upwards], atol=1e-10)
+    corners = sim.x[0][glue.corners]
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    over = np.sum((sim.x[0][glue.particles] - corners[:, 0]) * normal, axis=1) / np.linalg.norm(
+        normal, axis=1
+    )
+    np.testing.assert_allclose(over, 0.01, atol=2e-3)
+    assert np.abs(sheet.x[0] - sheet.mesh.vertices).max() > 0.01
