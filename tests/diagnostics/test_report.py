@@ -36,6 +36,9 @@ def everything(worlds: int = 2, dtype: str = "float64", colliders: bool = False)
         first, [5, 9], targets=first.mesh.vertices[[5, 9]] + [0.01, 0.0, 0.02], stiffness=30.0
     )
     scene.add_attachment(scene.cloths[1], [2, 7, 8], first, stiffness=40.0)
+    rubber = pl.SolidMaterial(density=300.0, youngs_modulus=2e4, poisson_ratio=0.3)
+    for k, law in enumerate(("arap", "neo_hookean", "volume")):
+        scene.add_solid(pl.shapes.bar((0.1, 0.1, 0.1), (1, 1, 1)), rubber, (0.2 * k, 1, 0.5), law=law)
     if colliders:
         scene.add_collider(pl.Plane(), position=(0.0, 0.0, 0.2), friction=0.3)
     sim = pl.Simulation(scene, pl.XPBD(substeps=1, iterations=4), H, worlds, dtype)
@@ -58,6 +61,16 @@ def twin_values(law: str, x: Array, p: Array) -> Array:
         f = np.stack([x[1] - x[0], x[2] - x[0]], axis=1) @ p.reshape(2, 2)
         s = np.linalg.svd(f, compute_uv=False)
         return np.array([np.hypot(*(s - 1)), s.sum() - 2])
+    if law in ("arap_tet", "neo_hookean", "volume"):
+        f = (x[1:] - x[0]).T @ p.reshape(3, 3)
+        j, s = np.linalg.det(f), np.linalg.svd(f, compute_uv=False)
+        s[2] *= np.sign(j)
+        rows = {
+            "arap_tet": [np.linalg.norm(s - 1), s.sum() - 3],
+            "neo_hookean": [np.sqrt(s @ s - 4 * j + j * j), j - 1],
+            "volume": [j - 1],
+        }
+        return np.array(rows[law])
     if law == "tie":
         normal = np.cross(x[2] - x[1], x[3] - x[1])
         return x[0] - p[:3] @ x[1:] - p[3] * normal / np.linalg.norm(normal)
