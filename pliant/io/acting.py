@@ -12,7 +12,7 @@ from pliant.loads import ATMOSPHERE
 from pliant.scene import Body, Scene
 
 PRESSURE = ("cloth", "pressure", "gas", "open", "volume", "ambient")
-ATTACHMENT = ("cloth", "ids", "targets", "to", "onto", "gap", "stiffness", "damping_time")
+ATTACHMENT = ("cloth", "ids", "targets", "frame", "to", "onto", "gap", "stiffness", "damping_time")
 
 
 def add_pressure(scene: Scene, table: Table) -> None:
@@ -57,9 +57,12 @@ def _where(scene: Scene, table: Table) -> tuple[Any, dict[str, Any]]:
         for key in ("gap", "onto"):
             if key in table:
                 table.fail(key, 'needs a body: to = "name"')
-        return table.vectors("targets", None, "m"), {}
-    if "targets" in table:
-        table.fail("targets", "are points; leave them out beside a body")
+        names = [c.name for c in scene.colliders]
+        frame = scene.colliders[names.index(table.text("frame", choices=names))] if "frame" in table else None
+        return table.vectors("targets", None, "m"), {"frame": frame}
+    for key in ("targets", "frame"):
+        if key in table:
+            table.fail(key, "belongs to points in space; leave it out beside a body")
     body = _body(scene, table)
     onto = _numbers(table, "onto", "onto") if "onto" in table else None
     return body, {"onto": onto, "gap": table.number("gap", None, "m", least=0)}

@@ -79,13 +79,39 @@ def test_ties_arrive(tmp_path: Path) -> None:
     assert (sewn.corners[sewn.weights == 1]).tolist() == [4, 0]
 
 
+def test_a_collider_carries_an_attachment(tmp_path: Path) -> None:
+    text = (
+        GLUED.split("[[attachment]]")[0]
+        + """
+[[collider]]
+name = "hand"
+kind = "sphere"
+radius = 0.05
+position = [1, 0, 0]
+motion = { velocity = [0, 0, 1] }
+[[attachment]]
+cloth = "shirt"
+ids = [0]
+frame = "hand"
+"""
+    )
+    made = scene(tmp_path, text).scene
+    assert made.attachments[0].frame is made.colliders[0]
+    with pytest.raises(SceneFileError, match='frame: "foot" is unknown'):
+        scene(tmp_path, text.replace('frame = "hand"', 'frame = "foot"'))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('to = "shirt"\nstiffness', 'to = "coat"\nstiffness', '[[attachment]] to: "coat" is unknown'),
         ('to = "shirt"\nstiffness', "stiffness", 'gap: needs a body: to = "name"'),
         ("onto = [4, 0]", "onto = [4]", "onto: has 1 entries for 2 ids"),
-        ("onto = [4, 0]", "targets = [[0, 0, 0], [0, 0, 0]]", "are points; leave them out beside a body"),
+        (
+            "onto = [4, 0]",
+            "targets = [[0, 0, 0], [0, 0, 0]]",
+            "targets: belongs to points in space",
+        ),
     ],
 )
 def test_mistakes_about_ties_are_placed(tmp_path: Path, old: str, new: str, message: str) -> None:
