@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from pliant import __version__
+from pliant.backend.notice import quietly
 from pliant.errors import PliantError
 
 OK, ERROR, USAGE, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -25,10 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help(sys.stderr)
         return USAGE
-    if getattr(args, "quiet", False):
-        os.environ["PLIANT_QUIET"] = "1"
     try:
-        return int(import_module(f".{args.command}", __name__).run(args))
+        with quietly(getattr(args, "quiet", False)):
+            return int(import_module(f".{args.command}", __name__).run(args))
     except PliantError as error:
         return complain(str(error), ERROR)
     except KeyboardInterrupt:

@@ -139,11 +139,11 @@ def two_sheets(units: Units = SI, *, gravity: float = G, contact: bool = True, p
 
 
 def woven_sheets(
-    units: Units = SI, *, gravity: float = G, contact: bool = True, pinned: bool = True
+    units: Units = SI, *, gravity: float = G, contact: bool = True, pinned: bool = True, apart: bool = True
 ) -> Scene:
     """Two woven arches over a floor, with a limit of strain and a curved rest shape, tied to each other.
 
-    The second and its ties are damped.
+    The second and its ties are damped. The ties pull the sheets ``apart`` by 1/32 m, or are at rest.
     """
     one = units.of(1)
     scene = Scene(gravity=(0, 0, -gravity * units.of(1, -2)), air_drag=0.25 * units.of(0, -1))
@@ -157,7 +157,7 @@ def woven_sheets(
             warp_direction=(0.25, 1, 0),
         )
     first, second = scene.cloths
-    stiffness, far = 2.0 * units.of(0, -2, 1), 0.03125 * one
+    stiffness, far = 2.0 * units.of(0, -2, 1), 0.03125 * one if apart else "keep"
     scene.add_attachment(first, [5, 11], second, stiffness, 2e-3 * units.of(0, 1), gap=far)
     if contact:
         scene.add_collider(Plane(), friction=0.3, friction_static=0.5)
