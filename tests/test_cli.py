@@ -168,6 +168,7 @@ def test_quiet_json_is_json_and_nothing_else(scene: str) -> None:
     assert done.stderr == ""
     assert json.loads(done.stdout)["title"] == "Handkerchief"
 
+
 def test_quiet_ends_with_the_command(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLIANT_QUIET")
     assert main(["run", scene, "--quiet", "--seconds", "0.02", "--out", "r.npz"]) == 0
