@@ -1,4 +1,4 @@
-"""The one exception family of Pliant.
+"""The one exception family of Pliant, and its warnings.
 
 Every message names the thing, its place and the cure.
 """
@@ -35,3 +35,11 @@ class MissingExtraError(PliantError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f'{what} needs the package "{package}": pip install "pliant[{extra}]"')
+
+
+class PliantWarning(UserWarning):
+    """Base of everything that Pliant warns of; ``warnings.filterwarnings`` takes it."""
+
+
+class MeshWarning(PliantWarning):
+    """A mesh that can be used, but hardly is what was meant: a size far from cloth, say."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -362,9 +363,7 @@ class Scene:
             raise SceneError(
                 f'cloth "{name}": start must be finite with shape {placed.vertices.shape}, it has {x.shape}'
             )
-        return TriMesh(
-            x, placed.triangles, file_ids=placed.file_ids, uv=placed.uv, name=name, source=placed.source
-        )
+        return replace(placed, vertices=x, name=name)
 
 
 def _kind(shape: Shape) -> str:

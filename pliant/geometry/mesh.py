@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from pliant.errors import MeshError
-from pliant.geometry import topology
+from pliant.geometry import attributes, topology
+from pliant.geometry.attributes import float_rows, frozen, id_rows
 
 FLATTEST = 1e-6
 """A triangle has no area when its height over its longest edge is at most this fraction of that edge."""
@@ -25,16 +26,22 @@ class TriMesh:
     triangles : (F, 3) int32, read-only; the normal is (x1 - x0) × (x2 - x0)
     file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became;
         the identity when left out (shapes made in memory)
-    uv : (N, 2) float64 or None; one parameter pair per vertex
+    uv : (N, 2) float64 or None; one parameter pair per vertex. With ``uv_triangles``, (n_uv, 2): pairs that
+        the triangles index apart from the vertices, as a texture with seams does
     name : used in messages and reports
     source : path of the file, named in error messages
+    uv_triangles : (F, 3) int32 or None; ``uv[uv_triangles[f, c]]`` belongs to corner c of triangle f
+    colors : (N, 3) or (N, 4) float64 in [0, 1] or None; red, green, blue and perhaps opacity of each vertex
+    polygons : tuple of F' tuples of vertex ids or None; the faces as the file has them, triangles among them,
+        where some have more than three corners. None means that the triangles are the faces
+    triangle_polygon : (F,) int32 or None; the polygon that each triangle is a part of
 
     Raises
     ------
     MeshError
         Wrong shapes, no triangles, a coordinate that is not finite, a vertex id out of range, a triangle
-        that names a vertex twice or has no area (relative to its longest edge). The message names the
-        source, the element and the cure.
+        that names a vertex twice or has no area (relative to its longest edge), a triangle that is no part of
+        its polygon, a colour outside [0, 1]. The message names the source, the element and the cure.
     """
 
     vertices: np.ndarray
@@ -43,6 +50,10 @@ class TriMesh:
     uv: np.ndarray | None = None
     name: str = "mesh"
     source: str | None = None
+    uv_triangles: np.ndarray | None = None
+    colors: np.ndarray | None = None
+    polygons: tuple[tuple[int, ...], ...] | None = None
+    triangle_polygon: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         where = self.source or self.name
@@ -53,14 +64,20 @@ class TriMesh:
         ids = np.arange(n) if self.file_ids is None else np.asarray(self.file_ids)
         if ids.ndim != 1 or (ids.size and (ids.min() < 0 or ids.max() >= n)):
             raise MeshError(f"{where}: file_ids must be a list of vertex ids from 0 to {n - 1}")
-        uv = None if self.uv is None else float_rows(self.uv, 2, where, "uv")
-        if uv is not None and len(uv) != n:
-            raise MeshError(f"{where}: uv has {len(uv)} rows, the mesh has {n} vertices; give one per vertex")
+        uv, uv_triangles = attributes.checked_uv(self.uv, self.uv_triangles, n, len(triangles), where)
+        colors = attributes.checked_colors(self.colors, n, where)
+        polygons, part_of = attributes.checked_polygons(
+            self.polygons, self.triangle_polygon, triangles, n, where
+        )
         put = object.__setattr__
         put(self, "vertices", frozen(vertices))
         put(self, "triangles", frozen(triangles))
         put(self, "file_ids", frozen(ids.astype(np.int32)))
-        put(self, "uv", None if uv is None else frozen(uv))
+        put(self, "uv", uv)
+        put(self, "uv_triangles", uv_triangles)
+        put(self, "colors", colors)
+        put(self, "polygons", polygons)
+        put(self, "triangle_polygon", part_of)
 
     @property
     def n_vertices(self) -> int:
@@ -99,7 +116,7 @@ class TriMesh:
         rotation: Sequence[float] | np.ndarray | None = None,
         scale: float = 1.0,
     ) -> TriMesh:
-        """The same mesh scaled about the origin, then rotated about it, then moved.
+        """The same mesh scaled about the origin, then rotated about it, then moved; all else stays.
 
         ``position`` (3,) m; ``rotation`` as in :func:`rotation_matrix`; ``scale`` > 0, one number.
         """
@@ -111,7 +128,7 @@ class TriMesh:
         x = self.vertices * float(scale)
         if rotation is not None:
             x = x @ rotation_matrix(rotation).T
-        return TriMesh(x + shift, self.triangles, self.file_ids, self.uv, self.name, self.source)
+        return replace(self, vertices=x + shift)
 
     def __repr__(self) -> str:
         n_pieces = int(topology.components(self.triangles, self.n_vertices).max()) + 1
@@ -212,38 +229,3 @@ def rotation_matrix(rotation: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def _cross_matrix(a: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
-def float_rows(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
-    """A float64 copy (N, width) of numbers. Raises MeshError that names ``where`` and ``what``."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise MeshError(f"{where}: {what} must be numbers in rows of {width}: {error}") from error
-    if array.ndim != 2 or array.shape[1] != width or not len(array):
-        raise MeshError(f"{where}: {what} has shape {array.shape}; it must be (N, {width}) with N > 0")
-    return array
-
-
-def id_rows(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
-    """An int32 copy (n, width) of vertex ids. Raises MeshError that names ``where`` and ``what``."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise MeshError(f"{where}: {what} must be rows of {width} vertex ids: {error}") from error
-    if array.size == 0:
-        return np.zeros((0, width), dtype=np.int32)
-    if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iu":
-        shape = f"({'F' if width == 3 else 'E'}, {width})"
-        raise MeshError(
-            f"{where}: {what} has shape {array.shape} of {array.dtype}; it must be {shape} of integers"
-        )
-    if array.max() > np.iinfo(np.int32).max or array.min() < np.iinfo(np.int32).min:
-        raise MeshError(f"{where}: {what} holds vertex id {array.max()}; ids must fit in 32 bits")
-    return np.array(array, dtype=np.int32)
-
-
-def frozen(array: np.ndarray) -> np.ndarray:
-    """The same array, read-only from now on."""
-    array.setflags(write=False)
-    return array

@@ -11,7 +11,8 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.geometry import tetrahedra, topology
-from pliant.geometry.mesh import FLATTEST, TriMesh, float_rows, frozen, id_rows, rotation_matrix
+from pliant.geometry.attributes import float_rows, frozen, id_rows
+from pliant.geometry.mesh import FLATTEST, TriMesh, rotation_matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
