@@ -21,7 +21,7 @@ from .statics import Rest, relax
 Array = np.ndarray
 
 TORSION = {1: 0.14058, 2: 0.22868, 4: 0.28081}
-"""J/(b a^3) of a rectangle b x a, by b/a: Saint-Venant's series (Timoshenko, Goodier: Theory of Elasticity)."""
+"""J/(b a^3) of a rectangle b x a, by b/a: Saint-Venant's series (Timoshenko & Goodier, bars in torsion)."""
 
 HEIGHT, YOUNG, DENSITY = 0.1, 1e6, 1000.0
 """Of every bar: height a [m], Young's modulus [Pa], density [kg/m^3]."""
@@ -138,6 +138,5 @@ def main() -> None:
     coarse, fine = (short_cantilever(n).ratio for n in (4, 8))
     limit = extrapolated(coarse, fine, 4, 8)
     bending, shear = timoshenko(0.0)
-    print(
-        f"    {coarse:8.4f} {fine:8.4f} {limit:8.4f}   (without shear it would be {bending / (bending + shear):.4f})"
-    )
+    euler = bending / (bending + shear)
+    print(f"    {coarse:8.4f} {fine:8.4f} {limit:8.4f}   (without shear it would be {euler:.4f})")
