@@ -116,9 +116,13 @@ def collide_surfaces(
             body = entry[e, BODY]
             drag = coulomb(minus(held, slip), push, mu[0, body, k], mu[1, body, k])
             notes[e, PUSH] = push
+            move = plus(move, minus(drag, held))
+            if not single:
+                there = to_local(pose, sub + 1, k, plus(here, move))
+                move = plus(move, to_world(pose, sub + 1, k, off_others(there, m, t, j, e)))
             for a in range(3):
                 notes[e, DRAG + a], notes[e, NORMAL + a] = drag[a], n[a]
-                x[i, a, lane] += move[a] + (drag[a] - held[a])
+                x[i, a, lane] += move[a]
     follow(x, t, m, lo, hi)
 
 
@@ -128,20 +132,29 @@ def in_corner(q: Vec, push: Any, n: Vec, move: Vec, m: Any, t: Any, j: Any, e: A
 
     Returns the sum of pushes, its direction and the way to go, with them all.
     """
+    more = off_others(plus(q, move), m, t, j, e)
+    if dot(more, more) > 0.0:
+        total = plus(scaled(push, n), more)
+        push = math.sqrt(dot(total, total))
+        n = scaled(reciprocal(push), total)
+        move = plus(move, more)
+    return push, n, move
+
+
+@kernel
+def off_others(q: Vec, m: Any, t: Any, j: Any, e: Any) -> Vec:
+    """The way from ``q`` off the faces that it is too near to, one after the other: friction knows of none."""
     entry, notes, faces, gaps = m.entry[t, j], m.notes[t, j], m.faces[t, j], m.gap[t, j]
-    radius, total = notes[e, RADIUS], scaled(push, n)
+    radius, way = notes[e, RADIUS], (0.0, 0.0, 0.0)
     for _ in range(MORE):
-        there = plus(q, move)
+        there = plus(q, way)
         found = look(there, m.table, m.rows, m.boxes, entry, notes, faces, gaps, e)
         side = entry[e, SIDE] * abs(side_at(found, m.around, radius))
         gap, other = gap_at(found, m.rows, m.around, side)
         if not gap < (1.0 - HAIR) * radius:
             break
-        total = plus(total, scaled(radius - gap, other))
-        move = plus(move, scaled(radius - gap, other))
-        push = math.sqrt(dot(total, total))
-        n = scaled(reciprocal(push), total)
-    return push, n, move
+        way = plus(way, scaled(radius - gap, other))
+    return way
 
 
 @kernel
