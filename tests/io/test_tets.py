@@ -209,6 +209,6 @@ def test_surfaces_are_still_triangle_meshes(tmp_path: Path) -> None:
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     assert isinstance(read_mesh(path), TriMesh)
     with pytest.raises(
-        MeshError, match=r"'\.xyz' are not read; use one of \.obj, \.ply, \.stl, \.msh, \.vtk, "
+        MeshError, match=r"'\.xyz' are not read; use one of \.obj, \.ply, \.stl, \.off, \.msh, \.vtk, "
     ):
         read_mesh(tmp_path / "sheet.xyz")
