@@ -114,11 +114,14 @@ def bits_batch(case: Case) -> Finding:
 
 def _batch(case: Case, sheets: Any) -> Finding:
     run = dressed(case, sheets=sheets)
-    run.step(STEPS - 1)
+    history = np.array([np.array(run.step().contacts) for _ in range(STEPS - 1)])
     info = run.step(report="full")
     batch = evidence(run, info)
-    if len(set(np.asarray(info.contacts).tolist())) < min(2, case.worlds) or not np.any(info.contacts):
-        return Finding(np.nan, 0, f"guard: contacts per world are {np.asarray(info.contacts)[:4]}")
+    history = np.vstack([history, info.contacts])  # (STEPS, worlds)
+    if len(np.unique(history, axis=1).T) < min(2, case.worlds) or not history.any():
+        return Finding(
+            np.nan, 0, f"guard: contacts of the worlds, step by step, are {history[:, :4].tolist()}"
+        )
     total = 0
     for k in sorted({0, 1, case.worlds // 2, case.worlds - 1}):
         total += differing(batch, seen(dressed(case, [k], sheets=sheets)), [k])
