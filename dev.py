@@ -4,6 +4,7 @@
     python3 dev.py demo            drape a tablecloth; leaves drape.html, a picture and report.json here
     python3 dev.py run SCENE       run a scene file (and any further arguments of `pliant run`)
     python3 dev.py view FILE       see a recording, or a scene while it runs, in the browser
+    python3 dev.py convert IN OUT  a recording or a mesh in another format
     python3 dev.py lab | bench     experiments and benchmarks
     python3 dev.py info            versions, threads and caches
     python3 dev.py test [ARGS]     format, lint and type checks, then pytest with ARGS
@@ -37,8 +38,8 @@ UNFINISHED = VENV / "pliant-setup-unfinished"  # present while .venv is being ch
 LOG = VENV / "pliant-setup.log"
 
 USE = ("cli", "mesh", "render", "video")
-DEVELOP = ("cli", "dev", "mesh", "render", "video")
-PASSED_ON = ("demo", "run", "view", "lab", "bench", "info")  # commands of `pliant` itself
+DEVELOP = ("cli", "dev", "mesh", "render", "usd", "video")
+PASSED_ON = ("demo", "run", "view", "convert", "lab", "bench", "info")  # commands of `pliant` itself
 EXTRAS = dict(dict.fromkeys(PASSED_ON, USE), test=DEVELOP, lint=DEVELOP)
 GRACE = 20.0  # seconds that a child has to end after Ctrl-C before it is made to
 INTERRUPTED = 130

@@ -43,6 +43,7 @@ _HOMES = {
     "Steady": "geometry.motion",
     "read_mesh": "io.meshes",
     "Recording": "io.recording",
+    "write": "viewer",
     "load_scene": "io.scenes",
     "SceneFile": "io.scenes",
     "self_intersections": "diagnostics.intersections",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from .solvers.base import Solver
     from .solvers.xpbd.solver import PBD, XPBD
     from .state import Control, State
+    from .viewer import write
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from .backend.notice import notice
 from .errors import PliantError, ProtocolError, SceneError
 from .frames import carried_by_frames, carry, next_pose
 from .geometry.motion import Pose
+from .io.filed import Filed
 from .io.recording import Part, Recording, Solid
 from .io.snapshots import read_snapshot, scene_differences, scene_summary, write_snapshot
 from .model import Model
@@ -161,7 +162,7 @@ class Simulation:
     ) -> StepInfo:
         """Run for a time [s] or a number of steps.
 
-        record   path or paths; the suffix picks the recorder (.html, .png, .mp4, .npz). They are written at
+        record   path or paths; the suffix picks the recorder (:func:`pliant.write`). They are written at
                  the end, with the frames made so far also after an error or Ctrl-C, which ends the run after
                  the step at hand (at once if pressed twice; the step then has not happened). One that cannot
                  be written does not keep the others from it. Ctrl-C while a film is made gives the film up
@@ -235,12 +236,23 @@ class Simulation:
         recording = Recording(
             title=title or ", ".join(b.name for b in self.scene.bodies),
             dt=self.dt * every,
-            parts=[Part(p.name, p.start, p.stop, p.triangles) for p in self.model.parts],
+            parts=[
+                Part(p.name, p.start, p.stop, p.triangles, self._filed(p.name, p.stop - p.start))
+                for p in self.model.parts
+            ],
             solids=solids,
             meta={"protocol": self.protocol.to_dict(), "materials": materials_of(self.scene)},
         )
         self.record(recording, world)
         return recording
+
+    def _filed(self, name: str, n: int) -> Filed | None:
+        """How the file of a body lists it, where that says more than its triangles."""
+        for body in self.scene.bodies:
+            if body.name == name and body.mesh.n_vertices == n:
+                filed = Filed.of(body.mesh)
+                return None if filed.is_plain() else filed
+        return None  # a model that was built by hand
 
     def record(self, recording: Recording, world: int = 0) -> None:
         """Append the present state to a recording that :meth:`new_recording` began."""

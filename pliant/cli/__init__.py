@@ -1,4 +1,4 @@
-"""The command line: ``pliant demo | run | view | lab | bench | info``.
+"""The command line: ``pliant demo | run | view | convert | lab | bench | info``.
 
 Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which), 2 wrong
 usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made so far had been written.
@@ -56,6 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_run(commands)
     _add_view(commands)
+    _add_convert(commands)
     _add_long_runs(commands)
     info = commands.add_parser("info", help="versions, caches, threads and extras", description=INFO)
     info.add_argument("--json", action="store_true", help="print JSON")
@@ -69,7 +70,9 @@ residuals, energies, times)."""
 RUN = """Simulate a scene file (docs/scene-files.md lists what it may say). Options given here win over the
 file's own."""
 
-
+CONVERT = """Write a recording or a mesh in the format that OUT's suffix names: .obj, .ply, .stl, .vtp, .vtu
+(one frame, or one file for each where the name has ####), .pvd, .pc2, .mdd, .glb, .usd, .usda, .usdc; of a
+recording also pictures (.html, .png, .mp4, ...). docs/exporting.md says what each keeps."""
 VIEW = """Show a recording in the browser, or a scene while it is simulated: turn, pause, step, restart. The
 page is served to this machine alone."""
 
@@ -108,8 +111,8 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
         metavar="FILE",
         action="append",
         help="what to write: .html (a page to turn and play), .png (a contact sheet), .mp4 (a film), .npz "
-        "(the data), .json (the report); may be given several times (default: the file's output, else "
-        "SCENE.html and .png)",
+        "(the data), .json (the report), exports (.glb, .usd, .pc2, .obj, ...; docs/exporting.md); may be "
+        "given several times (default: the file's output, else SCENE.html and .png)",
     )
     run.add_argument(
         "--seconds", type=_positive, metavar="S", help="time to simulate, from the snapshot on [s]"
@@ -144,6 +147,27 @@ def _add_view(commands: argparse._SubParsersAction) -> None:
     scene.add_argument("--world", type=int, metavar="I", default=0, help="the copy to show (default: 0)")
     scene.add_argument("--dtype", choices=("float64", "float32"), help="precision")
     scene.add_argument("--threads", type=_count, metavar="N", help="threads (default: the cores)")
+
+
+def _add_convert(commands: argparse._SubParsersAction) -> None:
+    convert = commands.add_parser("convert", help="another format", description=CONVERT)
+    convert.add_argument("source", metavar="IN", help="a recording (.npz, .html) or a mesh")
+    convert.add_argument("target", metavar="OUT", help="the file to write; #### in its name numbers frames")
+    convert.add_argument(
+        "--fps", type=_positive, metavar="N", help="frames per second (default: as recorded)"
+    )
+    convert.add_argument("--up", choices=("y", "z"), help="axis that points up in OUT (default: z; .glb: y)")
+    convert.add_argument("--unit", metavar="U", help="unit of OUT: m, cm, mm, dm, in, ft (default: m)")
+    convert.add_argument(
+        "--from-unit",
+        dest="source_unit",
+        metavar="U",
+        default="m",
+        help="unit of a mesh file IN (default: m)",
+    )
+    convert.add_argument("--frame", type=int, metavar="K", help="only frame K; -1 is the last")
+    convert.add_argument("--no-colliders", action="store_true", help="leave colliders out")
+    convert.add_argument("--quiet", action="store_true", help="no progress, no notices")
 
 
 def _add_talk(command: argparse.ArgumentParser) -> None:

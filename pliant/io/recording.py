@@ -20,11 +20,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pliant.errors import PliantError
+from pliant.io.filed import Filed
 
 __all__ = ["Part", "Recording", "Solid", "whole_path", "written_whole"]
 
-FORMAT = 2
-READABLE = (1, 2)  # 1: colliders had no poses
+FORMAT = 3
+READABLE = (1, 2, 3)  # 1: colliders had no poses; 2: parts did not know how their files list them
 
 
 @dataclass
@@ -35,17 +36,27 @@ class Part:
         name: shown in the pictures.
         start, stop: the part's vertices are ``frame[start:stop]``.
         triangles: (F, 3) int32, local to the part (0 is vertex ``start``).
+        filed: how the file that the part comes from lists it, for exports; None: as it is here.
     """
 
     name: str
     start: int
     stop: int
     triangles: np.ndarray
+    filed: Filed | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.stop:
             raise PliantError(f'part "{self.name}": needs 0 <= start <= stop, got {self.start}, {self.stop}')
-        self.triangles = _triangles(self.triangles, self.stop - self.start, f'part "{self.name}"')
+        n = self.stop - self.start
+        self.triangles = _triangles(self.triangles, n, f'part "{self.name}"')
+        if self.filed is not None and self.filed.sources.max(initial=-1) >= n:
+            raise PliantError(f'part "{self.name}": its file lists vertices beyond the {n} that there are')
+
+    @property
+    def listing(self) -> Filed:
+        """How a file lists it."""
+        return self.filed or Filed.plain(self.stop - self.start, self.triangles)
 
 
 @dataclass
@@ -199,6 +210,8 @@ class Recording:
         }
         for i, part in enumerate(self.parts):
             arrays[f"part_{i}_triangles"] = part.triangles
+            if part.filed is not None:
+                arrays |= {f"part_{i}_filed_{name}": a for name, a in part.filed.arrays().items()}
         for i, solid in enumerate(self.solids):
             arrays[f"solid_{i}_vertices"] = solid.vertices
             arrays[f"solid_{i}_triangles"] = solid.triangles
@@ -230,7 +243,7 @@ class Recording:
             title=header["title"],
             dt=header["dt"],
             parts=[
-                Part(p["name"], p["start"], p["stop"], data[f"part_{i}_triangles"])
+                Part(p["name"], p["start"], p["stop"], data[f"part_{i}_triangles"], _filed(data, i))
                 for i, p in enumerate(header["parts"])
             ],
             solids=[
@@ -279,6 +292,13 @@ def plain(value: object) -> Any:
     raise PliantError(
         f"meta of a recording holds a {type(value).__name__}; use numbers, text, lists and dicts"
     )
+
+
+def _filed(data: dict[str, np.ndarray], i: int) -> Filed | None:
+    """How the file of a part lists it, from the arrays of a recording."""
+    head = f"part_{i}_filed_"
+    named = {name[len(head) :]: a for name, a in data.items() if name.startswith(head)}
+    return Filed(**named) if named else None
 
 
 def _triangles(triangles: np.ndarray, n: int, where: str) -> np.ndarray:

@@ -17,6 +17,7 @@ HEAVY = (
     "tqdm",
     "PIL",
     "av",
+    "pxr",
     "matplotlib",
     "gymnasium",
     "torch",

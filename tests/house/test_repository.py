@@ -19,7 +19,11 @@ from spine import imports, module_name, parse, sources
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
 CORE = {"numpy", "scipy", "numba", "llvmlite"}  # llvmlite is Numba's own
-DISTRIBUTION = {"PIL": "pillow", "warp": "warp-lang"}  # where the name to import is not the name to install
+DISTRIBUTION = {
+    "PIL": "pillow",
+    "pxr": "usd-core",
+    "warp": "warp-lang",
+}  # where the name to import is not the name to install
 
 # Words about how a text came to be have no place here. They are kept as the first twelve digits of their
 # SHA-256, so that this list does not fail its own test; the message of a failure shows the word.

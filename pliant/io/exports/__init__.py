@@ -1,0 +1,1 @@
+"""Export: recordings and meshes as files of other programs."""
