@@ -44,6 +44,10 @@ _HOMES = {
     "read_mesh": "io.meshes",
     "Recording": "io.recording",
     "write": "viewer",
+    "check_mesh": "checking.check",
+    "MeshReport": "checking.report",
+    "repair_mesh": "geometry.repair",
+    "Repair": "geometry.repair",
     "load_scene": "io.scenes",
     "SceneFile": "io.scenes",
     "self_intersections": "diagnostics.intersections",
@@ -63,6 +67,8 @@ __all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]
 
 if TYPE_CHECKING:
     from .bodies import Cloth, Solid
+    from .checking.check import check_mesh
+    from .checking.report import MeshReport
     from .diagnostics.intersections import self_intersections
     from .errors import (
         MeshError,
@@ -77,6 +83,7 @@ if TYPE_CHECKING:
     from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Sphere
     from .geometry.mesh import TriMesh
     from .geometry.motion import Keyframes, Steady
+    from .geometry.repair import Repair, repair_mesh
     from .geometry.tetmesh import TetMesh
     from .io.meshes import read_mesh
     from .io.recording import Recording

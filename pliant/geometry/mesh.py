@@ -24,8 +24,8 @@ class TriMesh:
     ----------
     vertices : (N, 3) float64, m, read-only
     triangles : (F, 3) int32, read-only; the normal is (x1 - x0) × (x2 - x0)
-    file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became;
-        the identity when left out (shapes made in memory)
+    file_ids : (n_file,) int32; ``file_ids[a]`` is the vertex that the file's vertex ``a`` (from 0) became, -1
+        for one that was left out; the identity when not given (shapes made in memory)
     uv : (N, 2) float64 or None; one parameter pair per vertex. With ``uv_triangles``, (n_uv, 2): pairs that
         the triangles index apart from the vertices, as a texture with seams does
     name : used in messages and reports
@@ -62,8 +62,8 @@ class TriMesh:
         check_triangles(vertices, triangles, where)
         n = len(vertices)
         ids = np.arange(n) if self.file_ids is None else np.asarray(self.file_ids)
-        if ids.ndim != 1 or (ids.size and (ids.min() < 0 or ids.max() >= n)):
-            raise MeshError(f"{where}: file_ids must be a list of vertex ids from 0 to {n - 1}")
+        if ids.ndim != 1 or (ids.size and (ids.min() < -1 or ids.max() >= n)):
+            raise MeshError(f"{where}: file_ids must be a list of vertex ids from 0 to {n - 1}, -1 for none")
         uv, uv_triangles = attributes.checked_uv(self.uv, self.uv_triangles, n, len(triangles), where)
         colors = attributes.checked_colors(self.colors, n, where)
         polygons, part_of = attributes.checked_polygons(

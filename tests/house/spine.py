@@ -11,7 +11,7 @@ from pathlib import Path
 SPINE = (
     "errors", "backend", "geometry", "materials", "laws", "protocol", "state", "model", "loads", "bodies",
     "ties", "build", "scene", "contact", "forces", "linear", "diagnostics", "solvers", "io", "progress",
-    "viewer", "frames", "simulation", "lab", "bench", "batch", "learn", "cli",
+    "viewer", "checking", "frames", "simulation", "lab", "bench", "batch", "learn", "cli",
 )  # fmt: skip
 
 

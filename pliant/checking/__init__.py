@@ -1,0 +1,1 @@
+"""What is wrong with a mesh, in words, numbers and a picture."""
