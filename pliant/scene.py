@@ -169,9 +169,12 @@ class Scene:
         keeps contact_radius [m] from colliders.
         """
         if not isinstance(mesh, TetMesh):
-            raise SceneError(
+            why = (
                 f"add_solid: mesh must be a TetMesh (pl.read_mesh, pl.shapes.bar), not {type(mesh).__name__}"
             )
+            if isinstance(mesh, TriMesh):
+                why += f"; {mesh.source or mesh.name} has no tetrahedra, mesh its volume too"
+            raise SceneError(why)
         if not isinstance(material, SolidMaterial):
             raise SceneError(f"add_solid: material must be a SolidMaterial, not {type(material).__name__}")
         _choice("law", law, SOLID_LAWS)

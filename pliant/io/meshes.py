@@ -7,6 +7,7 @@ is refused, the rest becomes a mesh. Mending a mesh instead of refusing it belon
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,48 +15,76 @@ import numpy as np
 from pliant.errors import MeshError
 from pliant.geometry.mesh import TriMesh
 from pliant.geometry.tetmesh import TetMesh
+from pliant.io.cells import RawCells, to_body_or_surface
+from pliant.io.gltf import read_gltf
+from pliant.io.gmsh import read_gmsh
+from pliant.io.medit import read_medit
 from pliant.io.obj import read_obj
 from pliant.io.off import read_off
 from pliant.io.ply import read_ply
 from pliant.io.raw import RawSurface, to_mesh
 from pliant.io.stl import read_stl
-from pliant.io.tets import FORMATS as TET_FORMATS
-from pliant.io.tets import read_tets
+from pliant.io.tetgen import read_tetgen
+from pliant.io.usd import read_usd
+from pliant.io.vtk_legacy import read_vtk
+from pliant.io.vtk_xml import read_vtk_xml
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "dm": 0.1, "in": 0.0254, "ft": 0.3048}
 """Metres in one unit of the file."""
 
+READERS: dict[str, Callable[[Path], RawSurface | RawCells]] = {
+    ".obj": read_obj,
+    ".ply": read_ply,
+    ".stl": read_stl,
+    ".off": read_off,
+    ".glb": read_gltf,
+    ".gltf": read_gltf,
+    ".usd": read_usd,
+    ".usda": read_usd,
+    ".usdc": read_usd,
+    ".usdz": read_usd,
+    ".msh": read_gmsh,
+    ".vtk": read_vtk,
+    ".vtu": read_vtk_xml,
+    ".vtp": read_vtk_xml,
+    ".node": read_tetgen,
+    ".ele": read_tetgen,
+    ".mesh": read_medit,
+}
 
-def read_mesh(path: str | Path, unit: str = "m") -> TriMesh | TetMesh:
+
+def read_mesh(path: str | Path, unit: str | None = None, up: str | None = None) -> TriMesh | TetMesh:
     """Read a clean mesh of triangles or tetrahedra; coordinates are multiplied into metres.
 
     Parameters
     ----------
-    path : a ``.obj``, ``.ply``, ``.stl`` or ``.off`` file for a surface (polygons are cut into triangles), a
-        ``.msh``, ``.vtk``, ``.vtu`` or ``.mesh`` file for a body of tetrahedra
-    unit : what one unit in the file means: "m", "cm", "mm", "dm", "in" or "ft"
+    path : a file whose name ends in one of :data:`READERS`; docs/meshes.md says what is kept of each
+    unit : what one unit in the file means: "m", "cm", "mm", "dm", "in" or "ft". Left out, it is the unit that
+        the file states (USD) or that its format has (glTF: metres), else metres
+    up : "y" turns a mesh whose y axis points up so that z does: (x, y, z) becomes (x, -z, y). Left out,
+        coordinates stay as they are
 
     Returns
     -------
     TetMesh
-        Of the tetrahedra in the file; ``file_ids`` is the place of each point, -1 for points that no
-        tetrahedron uses. Surface triangles in the file are not needed and left out.
+        Of the tetrahedra in the file, if it has any; ``file_ids`` is the place of each point, -1 for points
+        that no tetrahedron uses. Surface triangles beside them are not needed and left out.
     TriMesh
-        With ``file_ids``: vertices keep the file's order, so it is the identity (a vertex is never split by
-        texture coordinates or normals); STL corners at exactly one position become one vertex, and
-        ``file_ids[3 f + c]`` is the vertex of corner c of facet f. Texture coordinates, vertex colours and
-        polygons are kept where the file has them.
+        Polygons are cut into triangles and kept (``polygons``), texture coordinates and vertex colours too.
+        ``file_ids``: vertices keep the file's order (a vertex is never split by texture or normals). Where a
+        format splits them, corners at exactly one position become one vertex: in STL ``file_ids[3 f + c]`` is
+        the vertex of corner c of facet f, in glTF the vertices of a node's mesh are made one.
 
     Raises
     ------
     MeshError
-        No such file, another format, a file that cannot be parsed, no faces, a coordinate that is not finite,
-        ids out of range, vertices that no face uses or that share one position, polygons that cannot be cut,
-        faces without area, edges with more than two triangles; no tetrahedra, cells that are no
-        linear tetrahedra, what :class:`TetMesh` refuses. The message names the file, the place in it and the
-        cure.
+        No such file, another format, a file that cannot be parsed or contradicts itself, no faces, a
+        coordinate that is not finite, ids out of range, vertices that no face uses or that share one
+        position, polygons that cannot be cut, faces without area, edges with more than two triangles; cells
+        that are no linear tetrahedra, what :class:`TetMesh` refuses. The message names the file, the place in
+        it and the cure.
     MissingExtraError
-        A body of tetrahedra without the extra ``mesh``.
+        USD without the extra ``usd``, Medit without the extra ``mesh``.
 
     Warns
     -----
@@ -63,30 +92,33 @@ def read_mesh(path: str | Path, unit: str = "m") -> TriMesh | TetMesh:
         The mesh is longer than 100 m or shorter than 1 mm; something in the file was left out.
     """
     file = Path(path)
-    if unit not in UNITS:
+    if up not in (None, "y", "z"):
+        raise MeshError(f'{file}: up is {up!r}; it must be "y" or "z", the axis of the file that points up')
+    raw, scale = _read(file, unit)
+    mesh = to_mesh(raw, file, scale) if isinstance(raw, RawSurface) else to_body_or_surface(raw, file, scale)
+    if up != "y":
+        return mesh
+    turned = mesh.vertices[:, [0, 2, 1]] * (1.0, -1.0, 1.0)
+    return replace(mesh, vertices=turned) if isinstance(mesh, TriMesh) else mesh.with_vertices(turned)
+
+
+def _read(file: Path, unit: str | None) -> tuple[RawSurface | RawCells, float]:
+    """What the file says, and metres in one unit of it."""
+    if unit is not None and unit not in UNITS:
         raise MeshError(f"{file}: unit {unit!r} is unknown; choose one of {', '.join(UNITS)}")
     reader = READERS.get(file.suffix.lower())
-    tets = file.suffix.lower() in TET_FORMATS
-    if reader is None and not tets:
-        known = ", ".join([*READERS, *TET_FORMATS])
-        raise MeshError(f"{file}: files ending in {file.suffix!r} are not read; use one of {known}")
+    if reader is None:
+        raise MeshError(
+            f"{file}: files ending in {file.suffix!r} are not read; use one of {', '.join(READERS)}"
+        )
     if not file.is_file():
         raise MeshError(f"{file}: {'not a file' if file.exists() else 'no such file'}; check the path")
     try:
-        if reader is None:
-            return read_tets(file, UNITS[unit])
         raw = reader(file)
     except OSError as error:
         raise MeshError(f"{file}: cannot be read: {error.strerror}") from error
-    return to_mesh(raw, file, UNITS[unit])
-
-
-READERS: dict[str, Callable[[Path], RawSurface]] = {
-    ".obj": read_obj,
-    ".ply": read_ply,
-    ".stl": read_stl,
-    ".off": read_off,
-}
+    own = raw.metres if isinstance(raw, RawSurface) else None
+    return raw, UNITS[unit] if unit is not None else own or 1.0
 
 
 def write_obj(

@@ -36,6 +36,7 @@ class RawSurface:
     uv_corners : (C,) int64, row of ``uv`` for each corner, -1 for none; None means ``corners``
     colors : (N, 3) or (N, 4) float64 in [0, 1] or None
     remarks : what was left out or filled in, to be warned of
+    metres : metres in one unit of the file, where it says so
     """
 
     vertices: np.ndarray
@@ -48,6 +49,7 @@ class RawSurface:
     uv_corners: np.ndarray | None = None
     colors: np.ndarray | None = None
     remarks: list[str] = field(default_factory=list)
+    metres: float | None = None
 
     @property
     def starts(self) -> np.ndarray:

@@ -237,7 +237,7 @@ def _mesh(table: Table) -> TriMesh:
     if ("mesh" in table) == ("shape" in table):
         table.fail("mesh", 'give either mesh = "file.obj" or shape = {kind = "grid", ...}')
     if "mesh" in table:
-        name, unit = table.text("mesh"), table.text("unit", "m", tuple(UNITS))
+        name, unit = table.text("mesh"), table.text("unit", None, tuple(UNITS))
         with table.at("mesh"):
             mesh = read_mesh(table.file.parent / name, unit)
         if not isinstance(mesh, TriMesh):

@@ -54,4 +54,4 @@ def in_box(box: Table, placed: TriMesh) -> Array:
     if not inside.any():
         spans = (f"{a} {lo:.4g} to {hi:.4g} m" for a, lo, hi in zip("xyz", *placed.bounds, strict=True))
         box.fail("", f"selects no vertex; the cloth spans {', '.join(spans)}")
-    return np.flatnonzero(inside[placed.file_ids])
+    return np.flatnonzero(inside[placed.file_ids] & (placed.file_ids >= 0))

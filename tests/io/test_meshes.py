@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import struct
 import time
 from pathlib import Path
 
@@ -8,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from mesh_files import ply_ascii, ply_binary, ply_header, stl_ascii, stl_binary
 
 from pliant.errors import MeshError, MeshWarning
 from pliant.geometry import shapes, topology
-from pliant.geometry.mesh import TriMesh
 from pliant.io.meshes import UNITS, read_mesh, write_obj
 
 SHEET = shapes.unstructured((1.0, 0.7), 0.2, seed=4)
@@ -199,29 +198,6 @@ def test_written_obj_comes_back_bit_for_bit(tmp_path: Path) -> None:
 # ---- PLY
 
 
-def ply_header(kind: str, n: int, f: int, extra: str = "", number: str = "double") -> str:
-    return (
-        f"ply\nformat {kind} 1.0\ncomment made here\nelement vertex {n}\n"
-        + "".join(f"property {number} {axis}\n" for axis in "xyz")
-        + extra
-        + f"element face {f}\nproperty list uchar int vertex_indices\nend_header\n"
-    )
-
-
-def ply_ascii(mesh: TriMesh) -> bytes:
-    rows = [" ".join(map(repr, row)) for row in mesh.vertices.tolist()]
-    rows += ["3 " + " ".join(map(str, row)) for row in mesh.triangles.tolist()]
-    return (ply_header("ascii", mesh.n_vertices, mesh.n_triangles) + "\n".join(rows) + "\n").encode()
-
-
-def ply_binary(mesh: TriMesh, order: str = "<") -> bytes:
-    kind = "binary_little_endian" if order == "<" else "binary_big_endian"
-    extra = "property float s\nproperty float t\n"
-    body = b"".join(struct.pack(order + "dddff", *row, 0.5, 0.25) for row in mesh.vertices.tolist())
-    body += b"".join(struct.pack(order + "Biii", 3, *row) for row in mesh.triangles.tolist())
-    return ply_header(kind, mesh.n_vertices, mesh.n_triangles, extra).encode() + body
-
-
 @pytest.mark.parametrize(
     "content",
     [ply_ascii(SHEET), ply_binary(SHEET), ply_binary(SHEET, ">")],
@@ -262,20 +238,6 @@ def test_ply_mistakes_are_named_by_face(tmp_path: Path, faces: str, message: str
 
 
 # ---- STL
-
-
-def stl_binary(mesh: TriMesh) -> bytes:
-    corners = mesh.vertices[mesh.triangles].astype("<f4")
-    body = b"".join(bytes(12) + c.tobytes() + b"\0\0" for c in corners)
-    return b"solid but binary".ljust(80) + struct.pack("<I", mesh.n_triangles) + body
-
-
-def stl_ascii(mesh: TriMesh) -> str:
-    facets = []
-    for corners in mesh.vertices[mesh.triangles].tolist():
-        points = "".join(f"   vertex {x!r} {y!r} {z!r}\n" for x, y, z in corners)
-        facets.append(f" facet normal 0 0 1\n  outer loop\n{points}  endloop\n endfacet\n")
-    return "solid towel\n" + "".join(facets) + "endsolid towel\n"
 
 
 @pytest.mark.parametrize("kind", ["binary", "ascii"])
