@@ -57,12 +57,15 @@ class Page:
         dom: the document at the end.
         console: errors and warnings that the browser logged.
         picture: (h, w, 3) uint8.
+        requests: addresses that the page itself asked the network for, in order; not what the browser asks
+            for on its own account.
     """
 
     state: dict[str, Any]
     dom: str
     console: list[str]
     picture: np.ndarray
+    requests: tuple[str, ...] = ()
 
     def data(self, name: str) -> Any:
         """JSON that a probe left in ``data-<name>`` of the root element."""
@@ -107,7 +110,7 @@ def probed(text: str, probe: str) -> str:
 def visit(address: str, folder: Path, size: tuple[int, int] = (640, 480)) -> Page:
     """Open an address: a file, or one of this machine."""
     executable = find()
-    shot = folder / "shot.png"
+    shot, log = folder / "shot.png", folder / "net.json"
     command = [
         executable,
         *FLAGS,
@@ -116,6 +119,7 @@ def visit(address: str, folder: Path, size: tuple[int, int] = (640, 480)) -> Pag
         "--virtual-time-budget=4000",
         "--dump-dom",
         f"--screenshot={shot}",
+        f"--log-net-log={log}",
         address,
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -127,4 +131,12 @@ def visit(address: str, folder: Path, size: tuple[int, int] = (640, 480)) -> Pag
 
     with Image.open(shot) as picture:
         pixels = np.asarray(picture.convert("RGB"))
-    return Page(page.data("pliant"), page.dom, page.console, pixels)
+    return Page(page.data("pliant"), page.dom, page.console, pixels, requests_in(log))
+
+
+def requests_in(log: Path) -> tuple[str, ...]:
+    """Addresses in a log of the browser's network that a page was the origin of."""
+    data = json.loads(log.read_text("utf-8"))
+    start = data["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
+    asked = [event["params"] for event in data["events"] if event["type"] == start and "params" in event]
+    return tuple(p["url"] for p in asked if p.get("initiator", "not an origin") != "not an origin")

@@ -48,6 +48,7 @@ def pages(tmp_path_factory, recording):
         "const seen = new Set(); setInterval(() => { seen.add(pliant.frame);"
         "document.documentElement.dataset.seen = JSON.stringify([...seen].sort()); }, 10);"
     )
+    asks = "fetch('http://127.0.0.1:9/x').catch(() => 0);"  # a page that is not self-contained
     wishes = {
         "first": ("cloth.html", "frame=0", (640, 480), ""),
         "last": ("cloth.html", f"frame={FRAMES - 1}", (640, 480), ""),
@@ -58,6 +59,7 @@ def pages(tmp_path_factory, recording):
         "before": ("push.html", "frame=0", (640, 480), ""),
         "play": ("slow.html", "", (390, 480), watch),
         "none": ("none.html", "", (640, 480), ""),
+        "asks": ("one.html", "", (390, 480), asks),
         "one": ("one.html", "details=1", (640, 480), ""),
     }
 
@@ -77,6 +79,15 @@ def test_the_page_is_ready_and_complains_of_nothing(pages, name):
     assert page.state["ready"] is True
     assert page.state["errors"] == []
     assert page.console == []
+
+
+@pytest.mark.parametrize("name", ["first", "strain", "phone", "exact", "push", "play", "none", "one"])
+def test_the_page_asks_the_network_for_nothing(pages, name):
+    assert pages[name].requests == ()
+
+
+def test_a_page_that_asks_is_found_out(pages):
+    assert pages["asks"].requests == ("http://127.0.0.1:9/x",)
 
 
 def test_the_hash_chooses_frame_and_colours(pages):
