@@ -42,6 +42,8 @@ class Body:
     vertices   slice of its particles in the scene's arrays
     file_ids   index in the mesh's file -> particle of the scene
     x          its positions (W, n, 3) [m], once a Simulation runs the scene
+    triangles, edges, uv, file_vertices, fixed: what is needed to draw it or to make a graph of it; they number
+               rows of ``x[w]`` and stay as they are for the whole life of the scene
     """
 
     kind = "body"
@@ -84,6 +86,37 @@ class Body:
         """Positions (W, n, 3) [m], a copy."""
         sim = self.simulation
         return sim.state.gather(np.arange(self.vertices.start, self.vertices.stop))
+
+    @property
+    def triangles(self) -> Array:
+        """Its surface (F, 3) int32; of a solid with normals outwards. Rows of ``x[w]``."""
+        return self.mesh.triangles
+
+    @property
+    def edges(self) -> Array:
+        """Every edge once (E, 2) int32, of a solid those inside, too. Rows of ``x[w]``."""
+        return self.mesh.edges
+
+    @property
+    def uv(self) -> Array | None:
+        """Texture coordinates (F, 3, 2) of the corners of :attr:`triangles`, or None."""
+        if not isinstance(self.mesh, TriMesh) or self.mesh.uv is None:
+            return None
+        at = self.mesh.triangles if self.mesh.uv_triangles is None else self.mesh.uv_triangles
+        return self.mesh.uv[at]
+
+    @property
+    def file_vertices(self) -> Array:
+        """The file's vertex (n,) of each row of ``x[w]``, the first of those that a seam joined; -1 for none."""
+        out = np.full(self.mesh.n_vertices, -1)
+        kept = np.flatnonzero(self.mesh.file_ids >= 0)[::-1]
+        out[self.mesh.file_ids[kept]] = kept
+        return out
+
+    @property
+    def fixed(self) -> Array:
+        """Which rows of ``x[w]`` are pinned (P,), ascending; the others move freely."""
+        return self.pins - self.vertices.start
 
     def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
         """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
