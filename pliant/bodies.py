@@ -42,8 +42,8 @@ class Body:
     vertices   slice of its particles in the scene's arrays
     file_ids   index in the mesh's file -> particle of the scene
     x          its positions (W, n, 3) [m], once a Simulation runs the scene
-    triangles, edges, uv, file_vertices, fixed: what is needed to draw it or to make a graph of it; they number
-               rows of ``x[w]`` and stay as they are for the whole life of the scene
+    triangles, edges, uv, file_vertices, fixed: what is needed to draw it or to make a graph of it; they
+               number rows of ``x[w]`` and stay as they are for the whole life of the scene
     """
 
     kind = "body"
@@ -107,7 +107,7 @@ class Body:
 
     @property
     def file_vertices(self) -> Array:
-        """The file's vertex (n,) of each row of ``x[w]``, the first of those that a seam joined; -1 for none."""
+        """The file's vertex (n,) of each row of ``x[w]``, of a closed seam the first; -1 for none."""
         out = np.full(self.mesh.n_vertices, -1)
         kept = np.flatnonzero(self.mesh.file_ids >= 0)[::-1]
         out[self.mesh.file_ids[kept]] = kept

@@ -97,6 +97,19 @@ def checked_polygons(
     return faces, frozen(part_of.astype(np.int32))
 
 
+def scale_factors(scale: float | Sequence[float] | np.ndarray, name: str) -> np.ndarray:
+    """One factor () or three (3,), greater than 0. Raises MeshError that names the mesh."""
+    try:
+        factors = np.asarray(scale, dtype=np.float64)
+    except (TypeError, ValueError):
+        factors = np.zeros(1)
+    if factors.shape not in ((), (3,)) or not (np.isfinite(factors) & (factors > 0.0)).all():
+        raise MeshError(
+            f"{name}: scale is {scale!r}; it must be a positive number, or three of them for x, y and z"
+        )
+    return factors
+
+
 def float_rows(values: np.ndarray, width: int, where: str, what: str) -> np.ndarray:
     """A float64 copy (N, width) of numbers. Raises MeshError that names ``where`` and ``what``."""
     try:

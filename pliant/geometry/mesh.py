@@ -114,18 +114,18 @@ class TriMesh:
         self,
         position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
         rotation: Sequence[float] | np.ndarray | None = None,
-        scale: float = 1.0,
+        scale: float | Sequence[float] = 1.0,
     ) -> TriMesh:
         """The same mesh scaled about the origin, then rotated about it, then moved; all else stays.
 
-        ``position`` (3,) m; ``rotation`` as in :func:`rotation_matrix`; ``scale`` > 0, one number.
+        ``position`` (3,) m; ``rotation`` as in :func:`rotation_matrix`; ``scale`` > 0,
+        one number or three, along x, y and z.
         """
-        if not (np.isfinite(scale) and scale > 0.0):
-            raise MeshError(f"{self.name}: scale is {scale}; it must be a positive number")
+        factors = attributes.scale_factors(scale, self.name)
         shift = np.asarray(position, dtype=np.float64)
         if shift.shape != (3,) or not np.isfinite(shift).all():
             raise MeshError(f"{self.name}: position must be three finite numbers in metres, got {position!r}")
-        x = self.vertices * float(scale)
+        x = self.vertices * factors
         if rotation is not None:
             x = x @ rotation_matrix(rotation).T
         return replace(self, vertices=x + shift)

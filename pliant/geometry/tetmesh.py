@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.geometry import tetrahedra, topology
-from pliant.geometry.attributes import float_rows, frozen, id_rows
+from pliant.geometry.attributes import float_rows, frozen, id_rows, scale_factors
 from pliant.geometry.mesh import FLATTEST, TriMesh, rotation_matrix
 
 
@@ -111,19 +111,18 @@ class TetMesh:
         self,
         position: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0),
         rotation: Sequence[float] | np.ndarray | None = None,
-        scale: float = 1.0,
+        scale: float | Sequence[float] = 1.0,
     ) -> TetMesh:
         """The same mesh scaled about the origin, then rotated about it, then moved.
 
         ``position`` (3,) m; ``rotation`` as in :func:`pliant.geometry.mesh.rotation_matrix`; ``scale`` > 0,
-        one number.
+        one number or three, along x, y and z.
         """
-        if not (np.isfinite(scale) and scale > 0.0):
-            raise MeshError(f"{self.name}: scale is {scale}; it must be a positive number")
+        factors = scale_factors(scale, self.name)
         shift = np.asarray(position, dtype=np.float64)
         if shift.shape != (3,) or not np.isfinite(shift).all():
             raise MeshError(f"{self.name}: position must be three finite numbers in metres, got {position!r}")
-        x = self.vertices * float(scale)
+        x = self.vertices * factors
         if rotation is not None:
             x = x @ rotation_matrix(rotation).T
         return self.with_vertices(x + shift)

@@ -37,8 +37,9 @@ KEYS: dict[str, tuple[str, ...]] = {
         "worlds", "output",
     ),
     "cloth": (
-        "name", "mesh", "unit", "shape", "material", "position", "rotation_axis", "rotation_degrees", "pins",
-        "membrane", "bending", "warp_direction", "velocity", "drag_coefficient", "skin_friction",
+        "name", "mesh", "unit", "shape", "scale", "material", "position", "rotation_axis",
+        "rotation_degrees", "pins", "membrane", "bending", "warp_direction", "velocity",
+        "drag_coefficient", "skin_friction",
     ),
     "collider": (
         "name", "kind", "position", "rotation_axis", "rotation_degrees", "friction", "friction_static",
@@ -210,6 +211,9 @@ def _outputs(run: Table) -> list[Path]:
 def _add_cloth(scene: Scene, table: Table) -> None:
     table.only(*KEYS["cloth"])
     mesh = _mesh(table)
+    if "scale" in table:
+        with table.at("scale"):
+            mesh = mesh.transformed(scale=table.get("scale"))
     position = table.vector("position", (0.0, 0.0, 0.0), "m")
     rotation = _rotation(table)
     placed = mesh.transformed(position, rotation)
