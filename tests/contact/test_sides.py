@@ -40,7 +40,7 @@ def lowest_of_rim(mesh: pl.TriMesh) -> float:
 
 
 def in_bowl(size: float, subdivisions: int, share: float, mu: float, motion: object = None) -> pl.Simulation:
-    """A sheet started inside an open bowl; lengths times ``size``, times by its root (Froude), masses by its cube."""
+    """A sheet started in an open bowl; lengths times ``size``, times by its root, masses by its cube."""
     mesh = flipped(bowl(RADIUS, subdivisions), share)
     mesh = pl.TriMesh(mesh.vertices * size, mesh.triangles, name="bowl")
     fabric = CLOTH.with_(
@@ -57,7 +57,7 @@ def in_bowl(size: float, subdivisions: int, share: float, mu: float, motion: obj
 
 
 def check(sim: pl.Simulation, steps: int, every: int = 1) -> float:
-    """Every vertex below the rim's lowest corner inside in all frames; the least distance to the bowl at the end [thicknesses]."""
+    """All below the rim stays inside, in all frames; returns the gap at the end [thicknesses]."""
     (collider,) = sim.scene.colliders
     hull = lidded(collider.shape.mesh)
     rim = lowest_of_rim(collider.shape.mesh)

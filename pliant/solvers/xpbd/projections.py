@@ -30,6 +30,7 @@ from ...backend.lanes import (
 )
 from ...laws.attachment import attachment
 from ...laws.bending import dihedral, dihedral_acos, isometric
+from ...laws.curved import curved
 from ...laws.distance import distance
 from ...laws.membrane import Pair, arap_plane, lifted
 from ...laws.scalars import reciprocal
@@ -207,7 +208,10 @@ def project_isometric(
     x: Any, out: Any, x_prev: Any, w: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, order: Any,
     lanes: Any,
 ) -> None:  # fmt: skip
-    """Three linear rows with the same gradient and compliance."""
+    """Three linear rows with the same gradient and compliance.
+
+    Damping slows the signed length of their sum along itself, not the sum: that turns with the cloth.
+    """
     softness = world(r.softness, lanes)
     zero = splat(x, 0.0, lanes)
     for c in range(lo, hi, stride(lanes)):
@@ -231,7 +235,9 @@ def project_isometric(
         if flags & DAMPED:
             pi, pj = load3(x_prev, i, lanes), load3(x_prev, j, lanes)
             pk, pl = load3(x_prev, k, lanes), load3(x_prev, l, lanes)
-            short = minus(short, scaled(gamma, minus(value, isometric3(k4, pi, pj, pk, pl))))
+            bend, n = curved(k4, xi, xj, xk, xl, zero)
+            earlier, _ = curved(k4, pi, pj, pk, pl, zero)
+            short = minus(short, scaled(gamma * (bend - earlier), n))
         old = (zero, zero, zero)
         if flags & LOAD:
             old = three(r.lambda_, c, lanes)

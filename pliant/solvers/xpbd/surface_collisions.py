@@ -117,7 +117,7 @@ def collide_surfaces(
             drag = coulomb(minus(held, slip), push, mu[0, body, k], mu[1, body, k])
             notes[e, PUSH] = push
             move = plus(move, minus(drag, held))
-            if not single:
+            if not single:  # friction knows of one face only
                 there = to_local(pose, sub + 1, k, plus(here, move))
                 move = plus(move, to_world(pose, sub + 1, k, off_others(there, m, t, j, e)))
             for a in range(3):
@@ -143,7 +143,7 @@ def in_corner(q: Vec, push: Any, n: Vec, move: Vec, m: Any, t: Any, j: Any, e: A
 
 @kernel
 def off_others(q: Vec, m: Any, t: Any, j: Any, e: Any) -> Vec:
-    """The way from ``q`` off the faces that it is too near to, one after the other: friction knows of none."""
+    """The way from ``q`` off the faces that it is too near to, one after the other."""
     entry, notes, faces, gaps = m.entry[t, j], m.notes[t, j], m.faces[t, j], m.gap[t, j]
     radius, way = notes[e, RADIUS], (0.0, 0.0, 0.0)
     for _ in range(MORE):
