@@ -298,7 +298,10 @@ def _filed(data: dict[str, np.ndarray], i: int) -> Filed | None:
     """How the file of a part lists it, from the arrays of a recording."""
     head = f"part_{i}_filed_"
     named = {name[len(head) :]: a for name, a in data.items() if name.startswith(head)}
-    return Filed(**named) if named else None
+    try:
+        return Filed(**named) if named else None
+    except TypeError as error:
+        raise PliantError(f"a part of the recording is damaged ({error}); record again") from error
 
 
 def _triangles(triangles: np.ndarray, n: int, where: str) -> np.ndarray:

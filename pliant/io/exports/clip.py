@@ -116,9 +116,13 @@ class Clip:
         rate = float(fps or _rate(what))
         times = np.asarray(what.times, dtype=np.float64)
         last = math.floor((times[-1] - times[0]) * rate + SNAP)
-        pieces = tuple(Piece(p.name, p.start, p.listing, p.triangles) for p in what.parts)
-        solids = tuple(_shown(what, k) for k in range(len(what.solids))) if colliders else ()
-        poses = what.poses if colliders else [np.zeros((0, 3, 4))] * len(what)
+        parts = [part for part in what.parts if len(part.triangles)]
+        if not parts:
+            raise PliantError(f'recording "{what.title}" holds no surface, so there is nothing to export')
+        pieces = tuple(Piece(p.name, p.start, p.listing, p.triangles) for p in parts)
+        shown = [k for k, solid in enumerate(what.solids) if colliders and len(solid.triangles)]
+        solids = tuple(_shown(what, k) for k in shown)
+        poses = [pose[shown] for pose in what.poses]
         axes, scale = AXES[up], 1 / UNITS[unit]
         turned = tuple(Solid(s.name, s.vertices @ axes.T * scale, s.triangles) for s in solids)
         return cls(
@@ -208,7 +212,7 @@ class Clip:
 
     def _in_file(self, x: Array) -> Array:
         if self.up != "z":
-            x = np.stack([x[:, 0], x[:, 2], -x[:, 1]], axis=1)
+            x = np.stack([x[:, 0], x[:, 2], 0.0 - x[:, 1]], axis=1)  # 0 - 0 is not -0
         return x if self.unit == "m" else x / self.metres
 
     def _between(self, i: int) -> tuple[int, int, float]:

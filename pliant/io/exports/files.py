@@ -44,7 +44,13 @@ def staged(target: Path) -> Iterator[Staging]:
         ) from error
     try:
         yield Staging(folder, target)
-        for path in sorted(folder.iterdir()):
+        paths = sorted(folder.iterdir())
+        taken = [path.name for path in paths if target.with_name(path.name).is_dir()]
+        if taken:
+            raise PliantError(
+                f"cannot write {target.with_name(taken[0])}: it is a folder; choose another name"
+            )
+        for path in paths:
             path.replace(target.with_name(path.name))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

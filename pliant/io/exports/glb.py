@@ -77,7 +77,7 @@ def _piece(book: _Book, clip: Clip, k: int, piece: Piece) -> int:
     n = int(max(filed.sources.max(), piece.triangles.max())) + 1
     normals = []
     for i in range(len(clip)):
-        particles = clip.points(i)[piece.start : piece.start + n]
+        particles = clip.points(i)[piece.start : piece.start + n].astype(np.float32)
         normals.append(vertex_normals(particles, piece.triangles)[np.maximum(filed.sources, 0)])
     tints = None if filed.colors is None else linear(filed.colors)
     return _mesh(book, piece.name, filed, frames, colour, normals, uv, tints)

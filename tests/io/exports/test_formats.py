@@ -273,6 +273,52 @@ def test_bad_wishes_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_loose_vertices_of_a_file_keep_their_numbers(tmp_path: Path) -> None:
+    """Vertex 2 of the file was left out: the numbers after it stay."""
+    mesh = pl.TriMesh(np.eye(3), np.array([[0, 1, 2]]), file_ids=np.array([0, 1, -1, 2]))
+    pl.write(mesh, tmp_path / "a.obj")
+    found = exported.read_obj(tmp_path / "a.obj")
+    np.testing.assert_array_equal(found.points[0], np.eye(3)[[0, 1, 0, 2]])
+    assert found.faces == [[0, 1, 3]]
+    pl.write(waving(mesh), tmp_path / "a.pc2")
+    assert exported.read_pc2(tmp_path / "a.pc2").points.shape == (7, 4, 3)
+
+
+def test_parts_of_one_recording_become_one_surface(tmp_path: Path) -> None:
+    """A textured flag and a plain sheet: vertices, faces, texture one after the other, a number at each."""
+    flag, sheet = Filed.of(TEXTURED), pl.shapes.grid(2, 2)
+    plain = pl.TriMesh(sheet.vertices, sheet.triangles)
+    parts = [Part("flag", 0, 7, TEXTURED.triangles, flag), Part("sheet", 7, 11, plain.triangles)]
+    recording = Recording("two", 0.1, parts)
+    x = np.concatenate([TEXTURED.vertices, plain.vertices])
+    recording.add(0.0, x)
+    pl.write(recording, tmp_path / "a.vtp")
+    found = exported.read_vtk_xml(tmp_path / "a.vtp")
+    np.testing.assert_array_equal(found.points[0], x.astype(np.float32))
+    assert found.faces == POLYGONS + (plain.triangles + 7).tolist()
+    assert found.more["cells"]["part"].tolist() == [0, 0, 0, 1, 1]
+    np.testing.assert_array_equal(found.fields["color"][7:], np.full((4, 4), 255))
+    pl.write(recording, tmp_path / "a.obj")
+    two = exported.read_obj(tmp_path / "a.obj")
+    assert two.faces == found.faces
+    assert two.more["names"] == ["flag", "sheet"]
+    assert [len(face) for face in two.more["uv_faces"]] == [4, 4, 3, 0, 0]
+
+
+def test_a_folder_of_that_name_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a_01.obj").mkdir()
+    with pytest.raises(pl.PliantError, match=r"a_01\.obj: it is a folder"):
+        pl.write(waving(), tmp_path / "a_##.obj")
+    assert [path.name for path in tmp_path.iterdir()] == ["a_01.obj"]
+
+
+def test_a_recording_without_a_surface_is_refused(tmp_path: Path) -> None:
+    recording = Recording("dust", 0.1, [Part("dust", 0, 3, np.zeros((0, 3)))])
+    recording.add(0.0, np.eye(3))
+    with pytest.raises(pl.PliantError, match="holds no surface"):
+        pl.write(recording, tmp_path / "a.ply")
+
+
 def test_a_recording_without_frames_is_refused(tmp_path: Path) -> None:
     with pytest.raises(pl.PliantError, match="holds no frame"):
         pl.write(waving(frames=0), tmp_path / "a.glb")

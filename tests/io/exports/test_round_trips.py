@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.io.exports.formats import MESHES
 
 TETS = pl.shapes.ball(0.123, 2)
 SHEET = pl.shapes.unstructured((0.3, 0.2), 0.03, seed=3).transformed((0.1, 0.2, 0.3), (0.1, 1.2, 0.3))
@@ -43,3 +44,95 @@ def test_numbers_of_a_file_in_centimetres_come_back_as_they_stand(tmp_path: Path
     pl.write(pl.read_mesh(tmp_path / "a.obj", unit="cm"), tmp_path / "b.obj", unit="cm")
     written = [line.split()[1:] for line in (tmp_path / "b.obj").read_text().splitlines() if line[:2] == "v "]
     np.testing.assert_array_equal(np.array(written, dtype=float), x)
+
+
+def textured(colors: bool = True) -> pl.TriMesh:
+    """Two quads and a triangle, a seam of the texture along the edge 1-4, colours."""
+    return pl.TriMesh(
+        vertices=np.array(
+            [[0, 0, 0], [1, 0, 0.1], [2, 0, 0], [0, 1, 0], [1, 1, 0.3], [2, 1, 0.25], [3, 0.5, 0]]
+        ),
+        triangles=np.array([[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4], [2, 6, 5]]),
+        uv=np.array([[0, 0], [0.5, 0], [0.5, 1], [0, 1], [0.6, 0], [1, 0], [1, 1], [0.6, 1], [0.9, 0.5]]),
+        uv_triangles=np.array([[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7], [5, 8, 6]]),
+        colors=np.linspace(0, 1, 21).reshape(7, 3) if colors else None,
+        polygons=((0, 1, 4, 3), (1, 2, 5, 4), (2, 6, 5)),
+        triangle_polygon=np.array([0, 0, 1, 1, 2]),
+        name="flag",
+    )
+
+
+def assert_alike(mesh: pl.TriMesh, again: pl.TriMesh) -> None:
+    for name in ("vertices", "triangles", "file_ids", "uv", "uv_triangles", "colors", "triangle_polygon"):
+        one, other = getattr(mesh, name), getattr(again, name)
+        assert (one is None) == (other is None), name
+        if one is not None:
+            np.testing.assert_array_equal(one, other, err_msg=name)
+    assert mesh.polygons == again.polygons
+
+
+def trip(mesh: pl.TriMesh, path: Path) -> pl.TriMesh:
+    pl.write(mesh, path)
+    return pl.read_mesh(path, up="y" if path.suffix == ".glb" else None)
+
+
+@pytest.mark.parametrize("suffix", MESHES)
+def test_texture_and_polygons_after_a_second_trip(tmp_path: Path, suffix: str) -> None:
+    """What a format keeps at all it keeps for good."""
+    if suffix.startswith(".usd"):
+        pytest.importorskip("pxr")
+    once = trip(textured(colors=False), tmp_path / f"flag{suffix}")
+    (tmp_path / "again").mkdir()
+    twice = trip(once, tmp_path / "again" / f"flag{suffix}")
+    assert_alike(once, twice)
+    assert (tmp_path / f"flag{suffix}").read_bytes() == (tmp_path / "again" / f"flag{suffix}").read_bytes()
+
+
+def test_an_obj_file_keeps_all_of_a_mesh(tmp_path: Path) -> None:
+    assert_alike(textured(), trip(textured(), tmp_path / "flag.obj"))
+
+
+def test_a_usd_file_keeps_it_in_single_precision(tmp_path: Path) -> None:
+    pytest.importorskip("pxr")
+    again = trip(textured(colors=False), tmp_path / "flag.usdc")
+    assert again.polygons == textured().polygons
+    assert again.uv is not None
+    pairs, want = again.uv[again.uv_triangles], textured().uv[textured().uv_triangles]  # type: ignore[index]
+    np.testing.assert_allclose(pairs, want, atol=1e-7)
+    np.testing.assert_allclose(again.vertices, textured().vertices, atol=1e-7)
+
+
+@pytest.mark.parametrize("suffix", [".ply", ".vtp", ".vtu"])
+def test_colours_in_eight_bits(tmp_path: Path, suffix: str) -> None:
+    again = trip(textured(), tmp_path / f"flag{suffix}")
+    assert again.colors is not None
+    np.testing.assert_allclose(again.colors, textured().colors, atol=0.5 / 255 + 1e-9)
+    np.testing.assert_array_equal(again.colors, trip(again, tmp_path / f"b{suffix}").colors)
+
+
+def test_a_seam_that_was_closed_is_open_again(tmp_path: Path) -> None:
+    """A file that is split along a seam, mended for simulation, goes out as it came: same vertices, same
+    faces, same texture."""
+    lines = ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 1 1 0", "v 1 0 0", "v 2 0 0", "v 1 1 0", "v 2 1 0"]
+    lines += [
+        f"vt {u} {v}" for u, v in ((0, 0), (0.4, 0), (0, 1), (0.4, 1), (0.6, 0), (1, 0), (0.6, 1), (1, 1))
+    ]
+    faces = ["1/1 2/2 4/4", "1/1 4/4 3/3", "5/5 6/6 8/8", "5/5 8/8 7/7"]
+    x = np.array([line.split()[1:] for line in lines[:8]], dtype=float)
+    uv = np.array([line.split()[1:] for line in lines[8:]], dtype=float)
+    triangles = np.array([[int(w.split("/")[0]) - 1 for w in face.split()] for face in faces])
+    apart = pl.TriMesh(x, triangles, uv=uv, name="two")
+    mended = pl.repair_mesh(apart).mesh
+    assert mended.n_vertices == 6
+    scene = pl.Scene()
+    scene.add_cloth(mended, pl.fabrics.cotton, pins=[0])
+    sim = pl.Simulation(scene, pl.XPBD(substeps=2))
+    sim.run(steps=2, progress=False)
+    pl.write(sim.new_recording(), tmp_path / "two.obj")
+    written = (tmp_path / "two.obj").read_text().splitlines()
+    assert [line[2:] for line in written if line[:2] == "f "] == faces
+    moved = np.array([line.split()[1:] for line in written if line[:2] == "v "], dtype=np.float32)
+    np.testing.assert_array_equal(moved, sim.x[0][scene.bodies[0].file_ids].astype(np.float32))
+    np.testing.assert_array_equal(moved[[1, 3]], moved[[4, 6]])
+    given = np.array([line.split()[1:] for line in written if line[:2] == "vt"], dtype=float)
+    np.testing.assert_array_equal(given, uv)
