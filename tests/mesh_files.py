@@ -92,7 +92,7 @@ def gmsh_22_binary(x: np.ndarray, triangles: np.ndarray, tets: np.ndarray, order
 
 
 def gmsh_41_binary(x: np.ndarray, triangles: np.ndarray, tets: np.ndarray, order: str = "<") -> bytes:
-    """Nodes in two blocks, the first of a curve and with its parameter beside each; a section to be skipped."""
+    """Nodes in two blocks, the first of a curve and with a parameter beside each; a section to skip."""
     out = b"$MeshFormat\n4.1 1 8\n" + struct.pack(order + "i", 1) + b"\n$EndMeshFormat\n"
     out += b"$Entities\n" + struct.pack(order + "4Q", 1, 0, 0, 0) + b"\n$\n\x07\n$EndEntities\n"
     out += b"$Nodes\n" + struct.pack(order + "4Q", 2, len(x), 1, len(x))
@@ -112,3 +112,16 @@ def gmsh_41_binary(x: np.ndarray, triangles: np.ndarray, tets: np.ndarray, order
             n += 1
             out += struct.pack(order + f"{1 + len(row)}Q", n, *(v + 1 for v in row))
     return out + b"\n$EndElements\n"
+
+
+def ply_mixed() -> bytes:
+    """Binary polygons of three to five corners, with colours; the list of one is as long as no other's."""
+    head = ply_header("binary_little_endian", 6, 3, "".join(f"property uchar {c}\n" for c in RGB), "float")
+    x = [(0, 0, 0), (1, 0, 0), (2, 0, 0), (2, 1, 0), (1, 1.5, 0), (0, 1, 0)]
+    body = b"".join(struct.pack("<3f3B", *p, 10 * k, 255, 0) for k, p in enumerate(x))
+    for face in ((0, 1, 5), (1, 2, 3, 4), (1, 4, 5)):
+        body += struct.pack(f"<B{len(face)}i", len(face), *face)
+    return head.encode() + body
+
+
+RGB = ("red", "green", "blue")

@@ -18,6 +18,8 @@ __all__ = [
 ]  # fmt: skip
 
 PATTERNS = ("right", "left", "alternating", "cross")
+MOST_VERTICES = 3_000_000
+"""A shape of more is refused: a slip of the pen would fill the memory."""
 
 
 def grid(nx: int, ny: int, size: tuple[float, float] = (1.0, 1.0), pattern: str = "right") -> TriMesh:
@@ -28,6 +30,7 @@ def grid(nx: int, ny: int, size: tuple[float, float] = (1.0, 1.0), pattern: str 
     """
     _counts(nx=(nx, 2), ny=(ny, 2))
     _size(size)
+    _affordable("grid", float(nx) * ny)
     u, v = np.meshgrid(np.linspace(0.0, 1.0, nx), np.linspace(0.0, 1.0, ny))
     uv = np.stack([u.ravel(), v.ravel()], axis=1)
     cell = (np.arange(ny - 1)[:, None] * nx + np.arange(nx - 1)).ravel()
@@ -73,6 +76,7 @@ def equilateral(size: tuple[float, float], edge: float) -> TriMesh:
     """
     _size(size)
     _lengths(edge=edge)
+    _affordable("equilateral", 1.2 * max(1.0, size[0] / edge) * max(1.0, size[1] / edge))
     cells = max(1, round(size[0] / edge))
     rows = max(1, round(size[1] / (edge * np.sqrt(0.75))))
     even = np.arange(cells + 1.0)
@@ -103,6 +107,7 @@ def unstructured(size: tuple[float, float], edge: float, seed: int = 0) -> TriMe
 
     _size(size)
     _lengths(edge=edge)
+    _affordable("unstructured", 1.2 * max(1.0, size[0] / edge) * max(1.0, size[1] / edge))
     w, h = (float(s) for s in size)
     nx, ny = max(1, round(w / edge)), max(1, round(h / edge))
     x, y = np.linspace(-0.5 * w, 0.5 * w, nx + 1), np.linspace(-0.5 * h, 0.5 * h, ny + 1)
@@ -135,6 +140,7 @@ def unstructured(size: tuple[float, float], edge: float, seed: int = 0) -> TriMe
 def disc(radius: float, edge: float) -> TriMesh:
     """A disc of rings around vertex 0, ring k of 6 k vertices; ``radius`` and the edge to aim at in m."""
     _lengths(radius=radius, edge=edge)
+    _affordable("disc", 3.0 * (radius / edge) * (radius / edge))
     rings = max(1, round(radius / edge))
     counts = [1] + [6 * k for k in range(1, rings + 1)]
     radii = radius * np.arange(rings + 1) / rings
@@ -148,6 +154,8 @@ def annulus(inner: float, outer: float, edge: float) -> TriMesh:
         raise MeshError(
             f"annulus has inner radius {inner} and outer radius {outer}; inner must be the smaller"
         )
+    _affordable("annulus", 3.6 * (outer / edge) * (outer / edge) - 3.6 * (inner / edge) * (inner / edge))
+    _affordable("annulus", 2.0 * np.pi * outer / edge)
     rings = max(1, round((outer - inner) / (edge * np.sqrt(0.75))))
     radii = np.linspace(inner, outer, rings + 1)
     counts = [max(3, round(2.0 * np.pi * r / edge)) for r in radii]
@@ -173,6 +181,7 @@ def tube(radius: float, height: float, n: int, m: int) -> TriMesh:
     """
     _lengths(radius=radius, height=height)
     _counts(n=(n, 3), m=(m, 2))
+    _affordable("tube", float(n) * m)
     ring, step = np.divmod(np.arange(n * m), n)
     angle = 2.0 * np.pi * step / n
     z = height * (ring / (m - 1) - 0.5)
@@ -268,6 +277,14 @@ def _lengths(**values: float) -> None:
     for name, value in values.items():
         if not (np.isfinite(value) and value > 0.0):
             raise MeshError(f"{name} is {value}; it must be a positive length in metres")
+
+
+def _affordable(what: str, vertices: float) -> None:
+    if not vertices <= MOST_VERTICES:
+        raise MeshError(
+            f"{what} would have about {vertices:.2g} vertices, the most is {MOST_VERTICES}; "
+            "give it fewer, or longer edges"
+        )
 
 
 def _size(size: tuple[float, float]) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -161,3 +163,22 @@ def test_a_pillow_is_two_sheets_sewn_along_the_rim() -> None:
     assert measures.enclosed_volume(pillow.vertices, pillow.triangles) == 0.0
     puffed = pillow.vertices + np.array([0, 0, 0.1]) * (np.arange(pillow.n_vertices) == 6)[:, None]
     assert measures.enclosed_volume(puffed, pillow.triangles) > 0.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: shapes.grid(999_999_999, 2),
+        lambda: shapes.pillow(2, 999_999_999),
+        lambda: shapes.equilateral((1.0, 1.0), 1e-5),
+        lambda: shapes.equilateral((1e12, 1e-9), 1.0),
+        lambda: shapes.unstructured((1.0, 1.0), 1e-300),
+        lambda: shapes.disc(1e300, 1e-300),
+        lambda: shapes.annulus(1.0, 1e200, 1e-200),
+        lambda: shapes.annulus(1.0, 1.0 + 1e-9, 1e-9),
+        lambda: shapes.tube(1.0, 1.0, 10**18, 10**18),
+    ],
+)
+def test_what_would_fill_the_memory_is_refused(make: Callable[[], TriMesh]) -> None:
+    with pytest.raises(MeshError, match=r"would have about .* vertices, the most is 3000000; give it fewer"):
+        make()

@@ -83,7 +83,7 @@ def test_a_quad_with_texture_and_colours(tmp_path: Path) -> None:
 
 
 def test_vertices_split_by_a_seam_are_one_again(tmp_path: Path) -> None:
-    """A cube of loose triangles, each with the whole picture; the file's numbers lead to its eight corners."""
+    """A cube of loose triangles, each with the whole picture; the file's numbers lead to its corners."""
     book = Book()
     cube = pl.shapes.bar((1.0, 1.0, 1.0), (1, 1, 1)).surface
     corners = cube.vertices[cube.triangles].reshape(-1, 3).astype("<f4")
