@@ -17,7 +17,7 @@ STAGE = """#usda 1.0
     metersPerUnit = {metres}
     upAxis = "Y"
 )
-def Xform "root"
+def Xform "World"
 {{
     double3 xformOp:translate = (0, 0, 100)
     uniform token[] xformOpOrder = ["xformOp:translate"]
@@ -100,12 +100,12 @@ def test_texture_and_colours(tmp_path: Path) -> None:
     [
         (
             {"counts": "[3, 3, 3]"},
-            "/root/sheet: faceVertexIndices has 10 numbers, faceVertexCounts promises 9",
+            "/World/sheet: faceVertexIndices has 10 numbers, faceVertexCounts promises 9",
         ),
         ({"counts": "[4, 3, 3, 3]"}, "faceVertexIndices has 10 numbers, faceVertexCounts promises 13"),
         ({"counts": "[4, -3, 3]"}, "faceVertexIndices has 10 numbers"),
         ({"ids": "[0, 1, 2, 3, 1, 4, 5, 1, 5, 9]"}, "faces refer to points from 0 to 9, it has 6"),
-        ({"ids": "[0, 1, 2, 3, 1, 4, 4, 1, 5, 2]"}, "/root/sheet face 1: names a vertex twice"),
+        ({"ids": "[0, 1, 2, 3, 1, 4, 4, 1, 5, 2]"}, "/World/sheet face 1: names a vertex twice"),
         ({"counts": "[]", "ids": "[]"}, "no faces"),
         ({"metres": "0"}, "metersPerUnit is 0.0"),
         (
