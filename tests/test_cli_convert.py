@@ -97,6 +97,40 @@ def test_a_damaged_page_is_named(here: Path) -> None:
     assert main(["convert", "a.html", "b.obj", "--quiet"]) == ERROR
 
 
+SCENE = """
+[simulation]
+seconds = 0.1
+substeps = 2
+output = ["own.mdd"]
+[[cloth]]
+shape = { kind = "grid", nx = 4, ny = 4 }
+material = "cotton"
+[[collider]]
+kind = "sphere"
+radius = 0.1
+"""
+
+
+def test_a_run_writes_exports_like_all_else(here: Path) -> None:
+    Path("a.toml").write_text(SCENE)
+    names = ["a.glb", "a.pc2", "a_##.OBJ", "a.html", "a.npz", "a.json", "a.pvd"]
+    assert main(["run", "a.toml", "--quiet", *(w for name in names for w in ("--out", name))]) == OK
+    assert {p.name for p in here.iterdir()} > {*names, "a_00.OBJ", "a_0000.vtp"} - {"a_##.OBJ"}
+    frames = np.stack(Recording.load_npz("a.npz").frames)
+    np.testing.assert_array_equal(exported.read_pc2(here / "a.pc2").points, frames)
+    assert sorted(exported.read_glb(here / "a.glb")) == ["grid", "sphere 0"]
+    assert not (here / "own.mdd").exists()
+    assert main(["run", "a.toml", "--quiet"]) == OK
+    np.testing.assert_array_equal(exported.read_mdd(here / "own.mdd").points, frames)
+
+
+def test_a_run_refuses_an_unknown_suffix_before_it_starts(here: Path, capsys: pytest.CaptureFixture) -> None:
+    Path("a.toml").write_text(SCENE)
+    assert main(["run", "a.toml", "--quiet", "--out", "a.glb", "--out", "a.abc"]) == ERROR
+    assert ".pc2" in capsys.readouterr().err
+    assert [p.name for p in here.iterdir()] == ["a.toml"]
+
+
 def test_npz_to_npz_keeps_everything(here: Path) -> None:
     recording = fakes.pushed_sheet()
     write(recording, "a.npz")
