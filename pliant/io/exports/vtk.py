@@ -28,8 +28,8 @@ def write_vtp(clip: Clip, i: int, path: Path) -> None:
     """Write the i-th frame as a surface of polygons (vtkPolyData)."""
     filed = clip.whole
     cells = [
-        _array("connectivity", filed.corners.astype(np.int64)),
-        _array("offsets", np.cumsum(filed.counts, dtype=np.int64)),
+        _array("connectivity", _small(filed.corners)),
+        _array("offsets", _small(np.cumsum(filed.counts, dtype=np.int64))),
     ]
     counts = f'NumberOfPolys="{len(filed.counts)}" NumberOfVerts="0" NumberOfLines="0" NumberOfStrips="0"'
     body = [*_points(clip, i, filed), "<Polys>", *cells, "</Polys>", *_parts(clip, _polygon_parts(clip))]
@@ -55,8 +55,8 @@ def write_vtu(clip: Clip, i: int, path: Path) -> None:
         kinds.append(kind)
         part_of.append(np.full(len(counts), k, np.int32))
     cells = [
-        _array("connectivity", np.concatenate(ids).astype(np.int64)),
-        _array("offsets", np.cumsum(np.concatenate(ends), dtype=np.int64)),
+        _array("connectivity", _small(np.concatenate(ids))),
+        _array("offsets", _small(np.cumsum(np.concatenate(ends), dtype=np.int64))),
         _array("types", np.concatenate(kinds).astype(np.uint8)),
     ]
     body = [*_points(clip, i, filed), "<Cells>", *cells, "</Cells>", *_parts(clip, np.concatenate(part_of))]
@@ -129,6 +129,11 @@ def _parts(clip: Clip, part_of: Array) -> list[str]:
 
 def _without_tets(filed: Filed) -> Filed:
     return filed if filed.tets is None else Filed(filed.sources, filed.counts, filed.corners, filed.triangles)
+
+
+def _small(numbers: Array) -> Array:
+    """In 32 bits where they fit, which most do."""
+    return numbers.astype(np.int64 if numbers.max(initial=0) > np.iinfo(np.int32).max else np.int32)
 
 
 def _array(name: str, values: Array) -> str:
