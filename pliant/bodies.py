@@ -40,7 +40,7 @@ class Body:
     """Handle of a cloth or a solid in a scene.
 
     vertices   slice of its particles in the scene's arrays
-    file_ids   index in the mesh's file -> particle of the scene
+    file_ids   index in the mesh's file -> particle of the scene, -1 for a vertex that was left out
     x          its positions (W, n, 3) [m], once a Simulation runs the scene
     triangles, edges, uv, file_vertices, fixed: what is needed to draw it or to make a graph of it; they
                number rows of ``x[w]`` and stay as they are for the whole life of the scene
@@ -48,6 +48,8 @@ class Body:
 
     kind = "body"
     """How messages call it."""
+    element = "element"
+    """How messages call what it consists of."""
 
     def __init__(
         self, name: str, mesh: Mesh, rest: Mesh, material: Fabric | SolidMaterial, start: int
@@ -118,6 +120,21 @@ class Body:
         """Which rows of ``x[w]`` are pinned (P,), ascending; the others move freely."""
         return self.pins - self.vertices.start
 
+    def in_file_order(self, values: Any) -> Array:
+        """Values (..., n, k) of the body's particles as the file lists its vertices: (..., n_file, k).
+
+        Vertices that were joined have the value of their particle, those that were left out NaN.
+        """
+        given = np.asarray(values, float)
+        if given.ndim < 2 or given.shape[-2] != self.mesh.n_vertices:
+            raise SceneError(
+                f'{self.kind} "{self.name}": values have shape {given.shape}; they must be (..., '
+                f"{self.mesh.n_vertices}, k), one row for each particle of the body"
+            )
+        out = given[..., np.maximum(self.mesh.file_ids, 0), :]
+        out[..., self.mesh.file_ids < 0, :] = np.nan
+        return out
+
     def set_targets(self, ids: Any, x: Any, worlds: Any = None) -> None:
         """Where pinned vertices (by the file's indices) shall be after the next step, (W', n, 3) [m].
 
@@ -169,7 +186,7 @@ class Body:
         if (found < 0).any():
             raise SceneError(
                 f'{self.kind} "{self.name}": vertex {int(ids[found < 0][0])} of the file belongs to no '
-                "tetrahedron and was left out"
+                f"{self.element} and was left out"
             )
         return found
 
@@ -183,6 +200,7 @@ class Cloth(Body):
     """Handle of a cloth in a scene; see :class:`Body`."""
 
     kind = "cloth"
+    element = "triangle"
     mesh: TriMesh
     rest: TriMesh
     material: Fabric
@@ -203,6 +221,7 @@ class Solid(Body):
     """Handle of a solid in a scene; see :class:`Body`. Its particles are those inside, too."""
 
     kind = "solid"
+    element = "tetrahedron"
     mesh: TetMesh
     rest: TetMesh
     material: SolidMaterial

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import materials
+from .alignment import warn_of_misfits
 from .bodies import Body, Cloth, Solid
 from .errors import SceneError
 from .geometry import measures, tetrahedra, topology
@@ -33,6 +34,7 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
         raise SceneError(
             "the scene is empty: add a cloth or a solid first (scene.add_cloth, scene.add_solid)"
         )
+    warn_of_misfits(scene.bodies, scene.colliders, scene.gravity)
     n = scene.n_particles
     mass = np.concatenate([_masses(b) for b in scene.bodies])
     pins = np.concatenate([b.pins for b in scene.bodies]).astype(np.int64)

@@ -11,11 +11,11 @@ import numpy as np
 from .bodies import Attachment, Body, Cloth, Collider, Solid
 from .build import build_model
 from .errors import MeshError, SceneError
-from .geometry import topology
 from .geometry.colliders import MeshCollider, Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
 from .geometry.tetmesh import TetMesh
+from .intake import taken_in
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
 from .materials import Fabric, SolidMaterial
 from .model import Model
@@ -92,9 +92,10 @@ class Scene:
         rotation: Any = None,
         pins: Any = (),
         *,
-        rest_mesh: TriMesh | None = None,
+        rest_mesh: TriMesh | Any = None,
         warp_direction: Vector | None = None,
         start: Any = None,
+        weld: bool = True,
         velocity: Vector = (0.0, 0.0, 0.0),
         membrane: str | None = None,
         bending: str = "isometric",
@@ -105,13 +106,18 @@ class Scene:
         """Add a cloth.
 
         position [m] and rotation (axis times angle [rad], a quaternion w x y z, or a 3 x 3 matrix) place the
-        mesh; pins are indices of the file's vertices held in place; rest_mesh gives another unstressed shape
-        (same faces), start other initial positions (n, 3); membrane "triangles" (ARAP with trace row),
+        mesh; pins are indices of the file's vertices held in place; rest_mesh gives another unstressed shape,
+        a mesh with the same faces or places (n, 2) or (n, 3) [m] of the vertices, start other initial
+        positions (n, 3); membrane "triangles" (ARAP with trace row),
         "orthotropic" (woven: the default for a fabric with a weft or shear modulus), "edges" (calibrated
         springs) or "none"; warp_direction (3,) where the warp of a woven fabric runs in the rest shape;
         bending "isometric" (flat at rest), "curved", "dihedral" (any rest shape), "dihedral_acos" (baseline)
         or "none". drag_coefficient and skin_friction: force of air across and along a face over
         rho A v^2/2, both sides together; they matter where the scene has an air_density.
+
+        A mesh of several pieces is one cloth. Vertices on seams that were split for texture are joined
+        (weld=False leaves them), backs of double-sided sheets and vertices that no face uses are left out,
+        with a MeshWarning; file indices still hold. Edges of three faces raise MeshError.
         """
         if not isinstance(mesh, TriMesh):
             raise SceneError(
@@ -127,14 +133,12 @@ class Scene:
         if material.orthotropic:
             _woven(name, material, membrane, warp_direction)
         turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
-        placed = mesh.transformed(position=_vector(position, f'cloth "{name}": position'), rotation=turn)
-        if start is not None:
-            placed = self._started(placed, start, name)
-        rest = mesh if rest_mesh is None else rest_mesh
-        if rest.n_vertices != mesh.n_vertices or not np.array_equal(rest.triangles, mesh.triangles):
-            raise SceneError(f'cloth "{name}": rest_mesh must have the same vertices and faces as mesh')
-        topology.hinges(mesh.triangles)  # refuses edges shared by more than two faces
-        cloth = Cloth(name, placed, rest, material, self.n_particles)
+        where = _vector(position, f'cloth "{name}": position')
+        given = taken_in(mesh, rest_mesh, start, weld, name)
+        placed = given.mesh.transformed(position=where, rotation=turn)
+        if given.start is not None:
+            placed = replace(placed, vertices=given.start, name=name)
+        cloth = Cloth(name, placed, given.rest, material, self.n_particles)
         cloth.pins = np.unique(cloth.particles(np.asarray(pins, dtype=int)))
         cloth.membrane, cloth.bending = membrane, bending
         cloth.velocity = _vector(velocity, f'cloth "{name}": velocity')
@@ -358,15 +362,6 @@ class Scene:
         while f"{name} {k}" in taken:
             k += 1
         return f"{name} {k}"
-
-    @staticmethod
-    def _started(placed: TriMesh, start: Any, name: str) -> TriMesh:
-        x = np.asarray(start, float)
-        if x.shape != placed.vertices.shape or not np.isfinite(x).all():
-            raise SceneError(
-                f'cloth "{name}": start must be finite with shape {placed.vertices.shape}, it has {x.shape}'
-            )
-        return replace(placed, vertices=x, name=name)
 
 
 def _kind(shape: Shape) -> str:

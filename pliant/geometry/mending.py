@@ -121,8 +121,7 @@ class Work:
                 triangles=self.ids,
                 file_ids=ids,
                 colors=None if mesh.colors is None else mesh.colors[self.source],
-                polygons=None,
-                triangle_polygon=None,
+                **self._polygons(mesh),
                 **self._texture(mesh),
             )
         return Repair(made, tuple(self.changes), vertex_map, triangle_map, parted)
@@ -138,6 +137,27 @@ class Work:
         if np.array_equal(own[self.ids], mesh.uv[at]):
             return {"uv": own}
         return {"uv_triangles": at}
+
+    def _polygons(self, mesh: TriMesh) -> dict[str, Any]:
+        """The file's polygons, as long as each is whole, with its corners in other places at most."""
+        none: dict[str, Any] = {"polygons": None, "triangle_polygon": None}
+        if mesh.polygons is None or mesh.triangle_polygon is None:
+            return none
+        part_of = mesh.triangle_polygon[self.element]
+        count = np.bincount(mesh.triangle_polygon, minlength=len(mesh.polygons))
+        here = np.bincount(part_of, minlength=len(mesh.polygons))
+        own = mesh.triangles.ravel()[self.corner]
+        if (here[part_of] != count[part_of]).any() or (self.vertex_map[own] != self.ids).any():
+            return none
+        turned = np.zeros(len(count), bool)
+        turned[part_of] = (self.corner[:, 1] - self.corner[:, 0]) % 3 != 1
+        faces = []
+        for k in np.flatnonzero(here).tolist():
+            face = self.vertex_map[list(mesh.polygons[k])][:: -1 if turned[k] else 1].tolist()
+            if min(face) < 0 or len(set(face)) < len(set(mesh.polygons[k])):
+                return none
+            faces.append(tuple(face))
+        return {"polygons": tuple(faces), "triangle_polygon": (np.cumsum(here > 0) - 1)[part_of]}
 
     def body(self, mesh: Any, name: str | None) -> Repair:
         """The mended body."""

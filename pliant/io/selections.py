@@ -54,4 +54,6 @@ def in_box(box: Table, placed: TriMesh) -> Array:
     if not inside.any():
         spans = (f"{a} {lo:.4g} to {hi:.4g} m" for a, lo, hi in zip("xyz", *placed.bounds, strict=True))
         box.fail("", f"selects no vertex; the cloth spans {', '.join(spans)}")
-    return np.flatnonzero(inside[placed.file_ids] & (placed.file_ids >= 0))
+    used = np.zeros(len(x), bool)
+    used[placed.triangles] = True  # a vertex that no face uses cannot be held
+    return np.flatnonzero((inside & used)[placed.file_ids] & (placed.file_ids >= 0))

@@ -247,6 +247,26 @@ def test_uv_of_joined_seams_belongs_to_corners() -> None:
         np.testing.assert_array_equal(mesh.colors, colors[: mesh.n_vertices])
 
 
+def test_polygons_stay_where_they_are_whole() -> None:
+    x = np.array(
+        [[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [1, 0, 0], [2, 0, 0], [2, 1, 0], [1, 1, 0], [5, 5, 5]]
+    )
+    quads = ((0, 1, 2, 3), (7, 6, 5, 4))
+    triangles = np.array([[0, 1, 2], [0, 2, 3], [7, 6, 5], [7, 5, 4]])
+    mesh = TriMesh(x, triangles, polygons=quads, triangle_polygon=np.array([0, 0, 1, 1]))
+    new = repair_mesh(mesh).mesh
+    assert new.n_vertices == 6
+    assert new.polygons == ((0, 1, 2, 3), (1, 4, 5, 2))  # the second was turned over, like its triangles
+    assert new.triangle_polygon.tolist() == [0, 0, 1, 1]
+    both = TriMesh(
+        x, np.concatenate([triangles, triangles[:1]]), polygons=(*quads, (0, 1, 2)),
+        triangle_polygon=np.array([0, 0, 1, 1, 2]),
+    )  # fmt: skip
+    assert repair_mesh(both).mesh.polygons == new.polygons
+    torn = TriMesh(x, triangles[1:], polygons=quads, triangle_polygon=np.array([0, 1, 1]))
+    assert repair_mesh(torn).mesh.polygons is None  # one of its corners is a stray
+
+
 def test_file_ids_of_the_old_mesh_lead_on() -> None:
     whole = flaws.sheet()
     cut, source = flaws.seamed(whole)
