@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.geometry.mesh import rotation_matrix
+from pliant.io.colors import screen
 from pliant.io.gltf_data import Buffers, opened
 from pliant.io.obj import unit_colors
 from pliant.io.raw import RawSurface
@@ -180,6 +181,7 @@ def _surface(found: _Found) -> RawSurface:
         first = np.zeros(len(x), dtype=np.int64)
         first[at[::-1]] = np.arange(len(at))[::-1]
         colors, remark = unit_colors(np.concatenate(found.colors)[first[kept]])
+        colors = None if colors is None else screen(colors)
         remarks += [remark] if remark else []
     textured = not all(without for without, _ in found.bare)
     return RawSurface(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import MeshError, MissingExtraError
+from pliant.io.colors import screen
 from pliant.io.obj import unit_colors
 from pliant.io.raw import RawSurface
 
@@ -120,7 +121,8 @@ def _add_colors(raw: RawSurface, mesh: Any, time: Any) -> None:
     alpha = np.array(clear.ComputeFlattened(time) if clear and clear.HasValue() else [], dtype=np.float64)
     if alpha.shape == (len(rows),):
         rows = np.c_[rows, alpha]
-    raw.colors, remark = unit_colors(rows)
+    colors, remark = unit_colors(rows)
+    raw.colors = None if colors is None else screen(colors)
     raw.remarks += [remark] if remark else []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["SOLID", "linear", "part_colour", "unit_quaternions", "vertex_normals"]
+__all__ = ["SOLID", "part_colour", "unit_quaternions", "vertex_normals"]
 
 Array = np.ndarray
 
@@ -16,14 +16,6 @@ SOLID = (0.35, 0.32, 0.28)
 def part_colour(k: int) -> tuple[float, float, float]:
     """Linear colour of the k-th part."""
     return PARTS[k % len(PARTS)]
-
-
-def linear(colors: Array) -> Array:
-    """Colours (n, 3 or 4) of a file, meant for the screen (sRGB), as linear ones (IEC 61966-2-1)."""
-    out = np.array(colors, dtype=np.float64)
-    c = out[:, :3]
-    out[:, :3] = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    return out
 
 
 def vertex_normals(x: Array, triangles: Array) -> Array:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from pliant import __version__
-from pliant.io.exports.appearance import SOLID, linear, part_colour, unit_quaternions, vertex_normals
+from pliant.io.colors import linear
+from pliant.io.exports.appearance import SOLID, part_colour, unit_quaternions, vertex_normals
 from pliant.io.exports.clip import Clip, Piece
 from pliant.io.filed import Filed
 
@@ -80,6 +81,8 @@ def _piece(book: _Book, clip: Clip, k: int, piece: Piece) -> int:
         particles = clip.points(i)[piece.start : piece.start + n].astype(np.float32)
         normals.append(vertex_normals(particles, piece.triangles)[np.maximum(filed.sources, 0)])
     tints = None if filed.colors is None else linear(filed.colors)
+    if tints is not None and (tints[:, 3:] == 1).all():
+        tints = tints[:, :3]  # readers add an opacity of 1
     return _mesh(book, piece.name, filed, frames, colour, normals, uv, tints)
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import MissingExtraError
-from pliant.io.exports.appearance import SOLID, linear, part_colour
+from pliant.io.colors import linear
+from pliant.io.exports.appearance import SOLID, part_colour
 from pliant.io.exports.clip import Clip, Piece
 from pliant.io.exports.files import another
 from pliant.io.filed import Filed

@@ -46,7 +46,7 @@ def test_numbers_of_a_file_in_centimetres_come_back_as_they_stand(tmp_path: Path
     np.testing.assert_array_equal(np.array(written, dtype=float), x)
 
 
-def textured(colors: bool = True) -> pl.TriMesh:
+def textured() -> pl.TriMesh:
     """Two quads and a triangle, a seam of the texture along the edge 1-4, colours."""
     return pl.TriMesh(
         vertices=np.array(
@@ -55,7 +55,7 @@ def textured(colors: bool = True) -> pl.TriMesh:
         triangles=np.array([[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4], [2, 6, 5]]),
         uv=np.array([[0, 0], [0.5, 0], [0.5, 1], [0, 1], [0.6, 0], [1, 0], [1, 1], [0.6, 1], [0.9, 0.5]]),
         uv_triangles=np.array([[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7], [5, 8, 6]]),
-        colors=np.linspace(0, 1, 21).reshape(7, 3) if colors else None,
+        colors=np.linspace(0, 1, 21).reshape(7, 3),
         polygons=((0, 1, 4, 3), (1, 2, 5, 4), (2, 6, 5)),
         triangle_polygon=np.array([0, 0, 1, 1, 2]),
         name="flag",
@@ -81,7 +81,7 @@ def test_texture_and_polygons_after_a_second_trip(tmp_path: Path, suffix: str) -
     """What a format keeps at all it keeps for good."""
     if suffix.startswith(".usd"):
         pytest.importorskip("pxr")
-    once = trip(textured(colors=False), tmp_path / f"flag{suffix}")
+    once = trip(textured(), tmp_path / f"flag{suffix}")
     (tmp_path / "again").mkdir()
     twice = trip(once, tmp_path / "again" / f"flag{suffix}")
     assert_alike(once, twice)
@@ -94,7 +94,9 @@ def test_an_obj_file_keeps_all_of_a_mesh(tmp_path: Path) -> None:
 
 def test_a_usd_file_keeps_it_in_single_precision(tmp_path: Path) -> None:
     pytest.importorskip("pxr")
-    again = trip(textured(colors=False), tmp_path / "flag.usdc")
+    again = trip(textured(), tmp_path / "flag.usdc")
+    assert again.colors is not None
+    np.testing.assert_allclose(again.colors, textured().colors, atol=1e-6)
     assert again.polygons == textured().polygons
     assert again.uv is not None
     pairs, want = again.uv[again.uv_triangles], textured().uv[textured().uv_triangles]  # type: ignore[index]
