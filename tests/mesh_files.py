@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,15 @@ from pliant.geometry.mesh import TriMesh
 
 BOX = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], float)
 TETS = np.array([[0, 1, 3, 7], [0, 1, 7, 5], [0, 5, 7, 4], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7]])
+
+SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+RGB = ("red", "green", "blue")
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
 
 
 def ply_header(kind: str, n: int, f: int, extra: str = "", number: str = "double") -> str:
@@ -122,6 +132,3 @@ def ply_mixed() -> bytes:
     for face in ((0, 1, 5), (1, 2, 3, 4), (1, 4, 5)):
         body += struct.pack(f"<B{len(face)}i", len(face), *face)
     return head.encode() + body
-
-
-RGB = ("red", "green", "blue")

@@ -75,7 +75,15 @@ def sorted_cells(blocks: list[Block]) -> dict:
 
 
 def to_body_or_surface(raw: RawCells, file: Path, scale: float) -> TetMesh | TriMesh:
-    """The body of all tetrahedra; the surface, where there are none. MeshError for what is not clean."""
+    """The body of all tetrahedra; the surface, where there are none. MeshError for what makes no sense."""
+    check_kinds(raw, file)
+    if len(raw.tets):
+        return _body(raw, file, scale)
+    return to_mesh(surface_of(raw), file, scale)
+
+
+def check_kinds(raw: RawCells, file: Path) -> None:
+    """Refuse cells that are neither linear tetrahedra nor faces, and files without either."""
     solid = {kind: n for kind, n in raw.others.items() if not kind.startswith(FLAT)}
     if solid:
         cure = "mesh with tetrahedra of 4 nodes"
@@ -83,10 +91,8 @@ def to_body_or_surface(raw: RawCells, file: Path, scale: float) -> TetMesh | Tri
             cure = "mesh with first-order elements"
         what = ", ".join(f"{n} of type {kind!r}" for kind, n in solid.items())
         raise MeshError(f"{file}: holds cells that are no linear tetrahedra ({what}); {cure}")
-    if len(raw.tets):
-        return _body(raw, file, scale)
-    if len(raw.sizes):
-        return _surface(raw, file, scale)
+    if len(raw.tets) or len(raw.sizes):
+        return
     beside = ", ".join(f"{n} of type {kind!r}" for kind, n in raw.others.items()) or "no cells at all"
     raise MeshError(
         f"{file}: no tetrahedra and no faces ({len(raw.points)} points, {beside}); "
@@ -116,7 +122,7 @@ def _body(raw: RawCells, file: Path, scale: float) -> TetMesh:
     return mesh
 
 
-def _surface(raw: RawCells, file: Path, scale: float) -> TriMesh:
+def surface_of(raw: RawCells) -> RawSurface:
     """Leave out what no face uses: mesh generators write points wherever their geometry needed one."""
     n = len(raw.points)
     inside = (raw.corners >= 0) & (raw.corners < n)
@@ -125,7 +131,7 @@ def _surface(raw: RawCells, file: Path, scale: float) -> TriMesh:
     ids = np.where(used, np.cumsum(used) - 1, -1)
     kept = np.flatnonzero(used)
     beyond = np.where(raw.corners < 0, raw.corners, raw.corners - n + len(kept))
-    surface = RawSurface(
+    return RawSurface(
         raw.points[kept],
         np.where(inside, ids[np.where(inside, raw.corners, 0)] if n else beyond, beyond),
         raw.sizes,
@@ -136,4 +142,3 @@ def _surface(raw: RawCells, file: Path, scale: float) -> TriMesh:
         colors=None if raw.colors is None else raw.colors[kept],
         remarks=raw.remarks,
     )
-    return to_mesh(surface, file, scale)

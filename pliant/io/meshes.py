@@ -1,7 +1,7 @@
 """Meshes from files, with the map from the file's vertices to ours.
 
-A reader for each format gives a :class:`~pliant.io.raw.RawSurface` or a body of tetrahedra; what is not clean
-is refused, the rest becomes a mesh. Mending a mesh instead of refusing it belongs between the two.
+A reader for each format gives a :class:`~pliant.io.raw.RawSurface` or a body of tetrahedra; what makes no
+sense is refused, the rest becomes a mesh.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from pliant.errors import MeshError
 from pliant.geometry.mesh import TriMesh
 from pliant.geometry.tetmesh import TetMesh
-from pliant.io.cells import RawCells, to_body_or_surface
+from pliant.io.cells import RawCells, check_kinds, surface_of, to_body_or_surface
 from pliant.io.gltf import read_gltf
 from pliant.io.gmsh import read_gmsh
 from pliant.io.medit import read_medit
 from pliant.io.obj import read_obj
 from pliant.io.off import read_off
 from pliant.io.ply import read_ply
-from pliant.io.raw import RawSurface, to_mesh
+from pliant.io.raw import RawSurface, check_corners, cut_faces, to_mesh
 from pliant.io.stl import read_stl
 from pliant.io.tetgen import read_tetgen
 from pliant.io.usd import read_usd
@@ -54,7 +54,11 @@ READERS: dict[str, Callable[[Path], RawSurface | RawCells]] = {
 
 
 def read_mesh(path: str | Path, unit: str | None = None, up: str | None = None) -> TriMesh | TetMesh:
-    """Read a clean mesh of triangles or tetrahedra; coordinates are multiplied into metres.
+    """Read a mesh of triangles or tetrahedra; coordinates are multiplied into metres.
+
+    What a file can mean is read: loose vertices, vertices at one position and edges of many triangles stay,
+    to be told by :func:`pliant.check_mesh` and put right by ``Scene.add_cloth`` or
+    :func:`pliant.repair_mesh`. What makes no sense is refused.
 
     Parameters
     ----------
@@ -79,10 +83,9 @@ def read_mesh(path: str | Path, unit: str | None = None, up: str | None = None) 
     ------
     MeshError
         No such file, another format, a file that cannot be parsed or contradicts itself, no faces, a
-        coordinate that is not finite, ids out of range, vertices that no face uses or that share one
-        position, polygons that cannot be cut, faces without area, edges with more than two triangles; cells
-        that are no linear tetrahedra, what :class:`TetMesh` refuses. The message names the file, the place in
-        it and the cure.
+        coordinate that is not finite, ids out of range, polygons that cannot be cut, faces without area;
+        cells that are no linear tetrahedra, nodes of tetrahedra at one position, what :class:`TetMesh`
+        refuses. The message names the file, the place in it and the cure.
     MissingExtraError
         USD without the extra ``usd``, Medit without the extra ``mesh``.
 
@@ -100,6 +103,24 @@ def read_mesh(path: str | Path, unit: str | None = None, up: str | None = None) 
         return mesh
     turned = mesh.vertices[:, [0, 2, 1]] * (1.0, -1.0, 1.0)
     return replace(mesh, vertices=turned) if isinstance(mesh, TriMesh) else mesh.with_vertices(turned)
+
+
+def read_pair(path: str | Path, unit: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (N, 3) [m] and triangles (F, 3) or tetrahedra (E, 4), also such as no mesh could be made of.
+
+    For :func:`pliant.check_mesh` and :func:`pliant.repair_mesh`: coordinates that are not finite, faces
+    without area and vertices named twice are left for them to tell of. Raises MeshError where a file cannot
+    be parsed, refers to vertices that it has not, or has polygons that cannot be cut.
+    """
+    file = Path(path)
+    raw, scale = _read(file, unit)
+    if isinstance(raw, RawCells):
+        check_kinds(raw, file)
+        if len(raw.tets):
+            return raw.points * scale, raw.tets
+        raw = surface_of(raw)
+    check_corners(raw, file)
+    return raw.vertices * scale, raw.corners[cut_faces(raw, file).corners]
 
 
 def _read(file: Path, unit: str | None) -> tuple[RawSurface | RawCells, float]:

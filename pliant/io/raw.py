@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from pliant.errors import MeshError, MeshWarning
-from pliant.geometry import topology
 from pliant.geometry.mesh import TriMesh, degenerate_triangles
 from pliant.geometry.polygons import MOST_CORNERS, Cut, cut
 
@@ -64,8 +63,8 @@ def refuse(bad: np.ndarray, file: Path, place: Place, what: str) -> None:
         raise MeshError(f"{file} {place(int(bad[0]))}: {what}{more}")
 
 
-def check_faces(raw: RawSurface, file: Path) -> None:
-    """Refuse what would leave no sense in a face: too few corners, ids out of range, repeated vertices."""
+def check_corners(raw: RawSurface, file: Path) -> None:
+    """Refuse files without faces, faces of too few corners, ids out of range."""
     x, corners, sizes = raw.vertices, raw.corners, raw.sizes
     if not len(sizes):
         raise MeshError(f"{file}: no faces ({len(x)} vertices); export the surface with its faces")
@@ -81,8 +80,14 @@ def check_faces(raw: RawSurface, file: Path) -> None:
             raw.face_place,
             f"refers to vertex {corners[beyond[0]]} (from 0), the file has {len(x)}; correct the number",
         )
-    refuse(_repeating(corners, sizes), file, raw.face_place, "names a vertex twice; remove the repetition")
-    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+
+
+def check_faces(raw: RawSurface, file: Path) -> None:
+    """Refuse what makes no sense in a face, and coordinates that are none."""
+    check_corners(raw, file)
+    repeating = _repeating(raw.corners, raw.sizes)
+    refuse(repeating, file, raw.face_place, "names a vertex twice; remove the repetition")
+    bad = np.flatnonzero(~np.isfinite(raw.vertices).all(axis=1))
     refuse(bad, file, raw.vertex_place, "coordinates are not finite; write numbers")
 
 
@@ -111,11 +116,14 @@ def cut_faces(raw: RawSurface, file: Path) -> Cut:
 
 
 def to_mesh(raw: RawSurface, file: Path, scale: float) -> TriMesh:
-    """The mesh of a clean file, in metres. Raises MeshError for one that is not clean, warns of odd sizes."""
+    """The mesh of a file, in metres. Raises MeshError where it makes no sense, warns of odd sizes."""
     check_faces(raw, file)
     pieces = cut_faces(raw, file)
     triangles = raw.corners[pieces.corners]
-    _refuse_unclean(raw, triangles, pieces.polygon, file)
+    flat = degenerate_triangles(raw.vertices, triangles)
+    if flat.size:
+        cure = "has no area; dissolve degenerate faces before exporting"
+        refuse(pieces.polygon[flat], file, raw.face_place, cure)
     uv, uv_triangles = _texture(raw, pieces)
     polygons = None
     if (raw.sizes > 3).any():
@@ -171,41 +179,3 @@ def _texture(raw: RawSurface, pieces: Cut) -> tuple[np.ndarray | None, np.ndarra
     if (one[raw.corners] == at).all() and (one >= 0).all():
         return uv[one], None
     return uv, at[pieces.corners]
-
-
-def _refuse_unclean(raw: RawSurface, tri: np.ndarray, face_of: np.ndarray, file: Path) -> None:
-    x = raw.vertices
-
-    def place(f: int) -> str:
-        return raw.face_place(int(face_of[f]))
-
-    used = np.zeros(len(x), dtype=bool)
-    used[tri] = True
-    refuse(
-        np.flatnonzero(~used),
-        file,
-        raw.vertex_place,
-        "no face uses it; delete loose vertices before exporting",
-    )
-    refuse(
-        degenerate_triangles(x, tri), file, place, "has no area; dissolve degenerate faces before exporting"
-    )
-    _, first, group = np.unique(x + 0.0, axis=0, return_index=True, return_inverse=True)
-    twin = first[group.ravel()]
-    refuse(
-        np.flatnonzero(twin != np.arange(len(x))),
-        file,
-        lambda v: f"{raw.vertex_place(v)} and {raw.vertex_place(int(twin[v]))}",
-        "at one position, so the cloth would fall apart there; merge vertices by distance",
-    )
-    edges, counts = topology.edge_use(tri)
-    bad = np.flatnonzero(counts > 2)
-    if bad.size:
-        a, b = edges[bad[0]].tolist()
-        around = np.flatnonzero((tri == a).any(axis=1) & (tri == b).any(axis=1))
-        places = ", ".join(place(int(f)) for f in around[:4])
-        raise MeshError(
-            f"{file}: edge from {raw.vertex_place(a)} to {raw.vertex_place(b)} has "
-            f"{counts[bad[0]]} triangles ({places}; {bad.size} such edges); "
-            "split the surface there so that each edge has at most two"
-        )

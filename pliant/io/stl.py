@@ -76,7 +76,11 @@ def _ascii(text: str, file: Path) -> np.ndarray:
             continue
         keyword = words[0].lower()
         after = _GRAMMAR[place].get(keyword)
-        fits = {"facet": len(words) == 5, "outer": words[1:] == ["loop"], "vertex": len(words) == 4}
+        fits = {
+            "facet": len(words) == 5,
+            "outer": [w.lower() for w in words[1:]] == ["loop"],
+            "vertex": len(words) == 4,
+        }
         if after is None or not fits.get(keyword, keyword in ("solid", "endsolid") or len(words) == 1):
             due = " or ".join(repr(word) for word in _GRAMMAR[place])
             raise MeshError(

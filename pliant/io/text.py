@@ -24,8 +24,8 @@ def text_of(data: bytes, file: Path, kind: str) -> str:
     encoding = next((name for mark, name in MARKS.items() if data.startswith(mark)), None)
     if encoding is None and b"\0" in data:
         pairs = np.frombuffer(data[: len(data) // 2 * 2], dtype=np.uint8).reshape(-1, 2) == 0
-        wide = pairs.any(axis=0) & ~pairs.all(axis=0) & (pairs.mean(axis=0) > 0.9)
-        if not wide.any() or pairs.sum(axis=0).min() > 0:
+        wide = pairs.mean(axis=0) > 0.9
+        if not wide.any() or pairs.any(axis=0).all():
             raise MeshError(f"{file}: holds binary data, so it is not {kind}; export it again")
         encoding = "utf-16-be" if wide[0] else "utf-16-le"
     try:

@@ -52,6 +52,7 @@ def read(path: Path, **options: str) -> TriMesh:
     return mesh
 
 
+@pytest.mark.filterwarnings("ignore::pliant.errors.MeshWarning")
 def test_polygons_in_the_stages_own_unit(tmp_path: Path) -> None:
     mesh = read(stage(tmp_path))
     np.testing.assert_allclose(mesh.vertices, X)
