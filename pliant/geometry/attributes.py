@@ -97,6 +97,28 @@ def checked_polygons(
     return faces, frozen(part_of.astype(np.int32))
 
 
+def checked_file_triangles(
+    of_file: np.ndarray | None, file_ids: np.ndarray, triangles: np.ndarray, where: str
+) -> np.ndarray | None:
+    """A read-only copy of the file's vertices at the corners; see ``TriMesh``."""
+    if of_file is None:
+        return None
+    rows = id_rows(of_file, 3, where, "file_triangles")
+    if rows.shape != triangles.shape or rows.min() < 0 or rows.max() >= len(file_ids):
+        raise MeshError(
+            f"{where}: file_triangles has shape {rows.shape}; it must be {triangles.shape} of the file's "
+            f"vertices, 0 to {len(file_ids) - 1}"
+        )
+    bad = np.flatnonzero((file_ids[rows] != triangles).any(axis=1))
+    if bad.size:
+        f = int(bad[0])
+        raise MeshError(
+            f"{where}: file_triangles row {f} is {rows[f].tolist()}, which file_ids leads to "
+            f"{file_ids[rows[f]].tolist()}; triangle {f} is {triangles[f].tolist()}"
+        )
+    return frozen(rows)
+
+
 def scale_factors(scale: float | Sequence[float] | np.ndarray, name: str) -> np.ndarray:
     """One factor () or three (3,), greater than 0. Raises MeshError that names the mesh."""
     try:

@@ -110,8 +110,9 @@ class Work:
         given = mesh.file_ids if isinstance(mesh, TriMesh) else np.arange(len(vertex_map))
         ids = np.where(given < 0, -1, vertex_map[given])
         ids, parted = _with_copies(ids, self.parted, len(self.x))
+        of_file = self._file_corners(mesh, ids)
         if not isinstance(mesh, TriMesh):
-            made = TriMesh(self.x, self.ids, ids, name=name or "mesh")
+            made = TriMesh(self.x, self.ids, ids, name=name or "mesh", file_triangles=of_file)
         elif not self.changes:
             made = mesh
         else:
@@ -120,11 +121,24 @@ class Work:
                 vertices=self.x,
                 triangles=self.ids,
                 file_ids=ids,
+                file_triangles=of_file,
                 colors=None if mesh.colors is None else mesh.colors[self.source],
                 **self._polygons(mesh),
                 **self._texture(mesh),
             )
         return Repair(made, tuple(self.changes), vertex_map, triangle_map, parted)
+
+    def _file_corners(self, mesh: Any, ids: Array) -> Array | None:
+        """The file's vertices (F, 3) at the corners, where ``ids`` has several for one vertex; else None."""
+        named = np.bincount(ids[ids >= 0], minlength=len(self.x))
+        if (named < 2).all() or (named[self.ids] == 0).any():
+            return None
+        first = np.zeros(len(self.x), np.int64)
+        known = np.flatnonzero(ids >= 0)[::-1]
+        first[ids[known]] = known
+        corners = mesh.file_corners if isinstance(mesh, TriMesh) else np.asarray(mesh[1])
+        mine = corners.ravel()[self.corner]
+        return np.where(ids[mine] == self.ids, mine, first[self.ids])  # a copy that was parted has its own
 
     def _texture(self, mesh: TriMesh) -> dict[str, Any]:
         """Texture coordinates: per vertex where they were and no seam was joined, else corner by corner."""

@@ -35,6 +35,8 @@ class TriMesh:
     polygons : tuple of F' tuples of vertex ids or None; the faces as the file has them, triangles among them,
         where some have more than three corners. None means that the triangles are the faces
     triangle_polygon : (F,) int32 or None; the polygon that each triangle is a part of
+    file_triangles : (F, 3) int32 or None; the file's vertex at each corner, where the file has several for
+        one vertex, as at a seam that was closed. See :attr:`file_corners`
 
     Raises
     ------
@@ -54,6 +56,7 @@ class TriMesh:
     colors: np.ndarray | None = None
     polygons: tuple[tuple[int, ...], ...] | None = None
     triangle_polygon: np.ndarray | None = None
+    file_triangles: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         where = self.source or self.name
@@ -69,6 +72,7 @@ class TriMesh:
         polygons, part_of = attributes.checked_polygons(
             self.polygons, self.triangle_polygon, triangles, n, where
         )
+        of_file = attributes.checked_file_triangles(self.file_triangles, ids, triangles, where)
         put = object.__setattr__
         put(self, "vertices", frozen(vertices))
         put(self, "triangles", frozen(triangles))
@@ -78,6 +82,7 @@ class TriMesh:
         put(self, "colors", colors)
         put(self, "polygons", polygons)
         put(self, "triangle_polygon", part_of)
+        put(self, "file_triangles", of_file)
 
     @property
     def n_vertices(self) -> int:
@@ -93,6 +98,23 @@ class TriMesh:
     def edges(self) -> np.ndarray:
         """Every edge once, (E, 2) int32, the smaller id first, rows in lexicographic order."""
         return frozen(topology.edges(self.triangles))
+
+    @cached_property
+    def file_corners(self) -> np.ndarray:
+        """The file's vertex at each corner of the triangles, (F, 3) int32; -1 where it has none.
+
+        Where it has several and ``file_triangles`` does not say which, the texture does if it has one pair
+        for each vertex of the file; else it is the first.
+        """
+        if self.file_triangles is not None:
+            return self.file_triangles
+        paired = self.uv_triangles is not None and self.uv is not None and len(self.uv) == len(self.file_ids)
+        if paired and np.array_equal(self.file_ids[self.uv_triangles], self.triangles):
+            return self.uv_triangles  # type: ignore[return-value]
+        first = np.full(self.n_vertices, -1, dtype=np.int32)
+        known = np.flatnonzero(self.file_ids >= 0)[::-1]
+        first[self.file_ids[known]] = known
+        return frozen(first[self.triangles])
 
     @cached_property
     def area(self) -> float:

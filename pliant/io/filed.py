@@ -59,20 +59,22 @@ class Filed:
         """What a mesh remembers of its file.
 
         The facets of an STL file have no common vertices, so that its order is no order of vertices: there
-        the mesh's own order stands, which is that of first appearance.
+        the mesh's own order stands, which is that of first appearance. Vertices that no file has come last.
         """
         if isinstance(mesh, TetMesh):
             return _of_body(mesh)
-        ids = np.asarray(mesh.file_ids, dtype=np.int32)
-        if mesh.source is not None and Path(mesh.source).suffix.lower() == ".stl":
-            ids = np.arange(mesh.n_vertices, dtype=np.int32)
-        triangles = _file_corners(mesh, ids)
+        stl = mesh.source is not None and Path(mesh.source).suffix.lower() == ".stl"
+        ids = np.arange(mesh.n_vertices) if stl else _complete(mesh.file_ids, mesh.n_vertices)
+        first = _first_copy(ids, mesh.n_vertices)
+        triangles = first[mesh.triangles]
+        if not stl:
+            triangles = np.where(mesh.file_corners < 0, triangles, mesh.file_corners)
         counts, corner, vertices = _polygons(mesh)
         corners = triangles.ravel()[corner]
         lost = ids[corners] != vertices  # a corner whose triangle had no area and is gone
-        corners[lost] = _first_copy(ids, mesh.n_vertices)[vertices[lost]]
+        corners[lost] = first[vertices[lost]]
         return cls(
-            sources=ids,
+            sources=ids.astype(np.int32),
             counts=counts,
             corners=corners,
             triangles=triangles,
@@ -180,11 +182,16 @@ def _opaque(filed: Filed) -> Array:
 
 
 def _of_body(mesh: TetMesh) -> Filed:
-    ids = np.asarray(mesh.file_ids, dtype=np.int32)
+    ids = _complete(mesh.file_ids, mesh.n_vertices)
     first = _first_copy(ids, mesh.n_vertices)
-    triangles = first[mesh.triangles]
-    plain = Filed.plain(len(ids), triangles)
-    return Filed(ids, plain.counts, plain.corners, plain.triangles, tets=first[mesh.tets])
+    plain = Filed.plain(len(ids), first[mesh.triangles])
+    return Filed(ids.astype(np.int32), plain.counts, plain.corners, plain.triangles, tets=first[mesh.tets])
+
+
+def _complete(file_ids: Array, n: int) -> Array:
+    """The vertices of a file, then those of the mesh that it does not have: (n_file + k,)."""
+    ids = np.asarray(file_ids, dtype=np.int64)
+    return np.concatenate([ids, np.setdiff1d(np.arange(n), ids)])
 
 
 def _first_copy(ids: Array, n: int) -> Array:
@@ -193,19 +200,6 @@ def _first_copy(ids: Array, n: int) -> Array:
     kept = np.flatnonzero(ids >= 0)[::-1]
     first[ids[kept]] = kept
     return first
-
-
-def _file_corners(mesh: TriMesh, ids: Array) -> Array:
-    """Vertices of the file (F, 3) at the corners of a mesh's triangles.
-
-    Where the file has a vertex several times, at a seam, the texture tells which of them, if the file gave
-    one pair to each of its vertices; else it is the first.
-    """
-    told, uv = mesh.uv_triangles, mesh.uv
-    paired = told is not None and uv is not None and len(uv) == len(ids)  # one pair to each vertex
-    if paired and np.array_equal(ids[told], mesh.triangles):
-        return np.array(told, dtype=np.int32)
-    return _first_copy(ids, mesh.n_vertices)[mesh.triangles]
 
 
 def _polygons(mesh: TriMesh) -> tuple[Array, Array, Array]:

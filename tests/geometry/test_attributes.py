@@ -71,3 +71,14 @@ def test_a_scene_keeps_them_too() -> None:
 def test_what_does_not_fit_is_refused(changed: dict, message: str) -> None:
     with pytest.raises(MeshError, match=f"towel: {message}"):
         pl.TriMesh(X, TWO, name="towel", **{**CARRIED, **changed})
+
+
+def test_file_triangles_lead_to_the_triangles() -> None:
+    """Vertex 1 is in the file twice, as 1 and as 3."""
+    given = {"vertices": np.eye(3), "triangles": np.array([[0, 1, 2]]), "file_ids": np.array([0, 1, 2, 1])}
+    assert pl.TriMesh(**given, file_triangles=np.array([[0, 3, 2]])).file_triangles.tolist() == [[0, 3, 2]]
+    with pytest.raises(MeshError, match=r"row 0 is \[0, 2, 3\].*triangle 0 is \[0, 1, 2\]"):
+        pl.TriMesh(**given, file_triangles=np.array([[0, 2, 3]]))
+    for bad in ([[0, 1, 4]], [[0, 1, -1]], [[0, 1, 2], [0, 1, 2]]):
+        with pytest.raises(MeshError, match="file_triangles has shape"):
+            pl.TriMesh(**given, file_triangles=np.array(bad))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import exported
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.errors import MeshWarning
 from pliant.io.exports.formats import MESHES
 
 TETS = pl.shapes.ball(0.123, 2)
@@ -112,29 +114,34 @@ def test_colours_in_eight_bits(tmp_path: Path, suffix: str) -> None:
     np.testing.assert_array_equal(again.colors, trip(again, tmp_path / f"b{suffix}").colors)
 
 
-def test_a_seam_that_was_closed_is_open_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("textures", [True, False])
+def test_a_seam_that_was_closed_is_open_again(tmp_path: Path, textures: bool) -> None:
     """A file that is split along a seam, mended for simulation, goes out as it came: same vertices, same
-    faces, same texture."""
-    lines = ["v 0 0 0", "v 1 0 0", "v 0 1 0", "v 1 1 0", "v 1 0 0", "v 2 0 0", "v 1 1 0", "v 2 1 0"]
-    lines += [
-        f"vt {u} {v}" for u, v in ((0, 0), (0.4, 0), (0, 1), (0.4, 1), (0.6, 0), (1, 0), (0.6, 1), (1, 1))
-    ]
-    faces = ["1/1 2/2 4/4", "1/1 4/4 3/3", "5/5 6/6 8/8", "5/5 8/8 7/7"]
-    x = np.array([line.split()[1:] for line in lines[:8]], dtype=float)
-    uv = np.array([line.split()[1:] for line in lines[8:]], dtype=float)
-    triangles = np.array([[int(w.split("/")[0]) - 1 for w in face.split()] for face in faces])
-    apart = pl.TriMesh(x, triangles, uv=uv, name="two")
-    mended = pl.repair_mesh(apart).mesh
-    assert mended.n_vertices == 6
+    faces, same texture if it has one."""
+    x = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0], [1, 1, 0], [2, 1, 0.0]])
+    uv = np.array([[0, 0], [0.4, 0], [0, 1], [0.4, 1], [0.6, 0], [1, 0], [0.6, 1], [1, 1]])
+    triangles = np.array([[0, 1, 3], [0, 3, 2], [4, 5, 7], [4, 7, 6]])
+    apart = pl.TriMesh(x, triangles, uv=uv if textures else None, name="two")
     scene = pl.Scene()
-    scene.add_cloth(mended, pl.fabrics.cotton, pins=[0])
+    with pytest.warns(MeshWarning, match="joined"):
+        cloth = scene.add_cloth(apart, pl.fabrics.cotton, pins=[0])
+    assert cloth.mesh.n_vertices == 6
     sim = pl.Simulation(scene, pl.XPBD(substeps=2))
     sim.run(steps=2, progress=False)
     pl.write(sim.new_recording(), tmp_path / "two.obj")
-    written = (tmp_path / "two.obj").read_text().splitlines()
-    assert [line[2:] for line in written if line[:2] == "f "] == faces
-    moved = np.array([line.split()[1:] for line in written if line[:2] == "v "], dtype=np.float32)
-    np.testing.assert_array_equal(moved, sim.x[0][scene.bodies[0].file_ids].astype(np.float32))
+    found = exported.read_obj(tmp_path / "two.obj")
+    assert found.faces == triangles.tolist()
+    moved = found.points[0].astype(np.float32)
+    np.testing.assert_array_equal(moved, cloth.in_file_order(cloth.x[0]).astype(np.float32))
     np.testing.assert_array_equal(moved[[1, 3]], moved[[4, 6]])
-    given = np.array([line.split()[1:] for line in written if line[:2] == "vt"], dtype=float)
-    np.testing.assert_array_equal(given, uv)
+    if textures:
+        np.testing.assert_array_equal(found.more["uv"], uv)
+        assert found.more["uv_faces"] == triangles.tolist()
+
+
+def test_vertices_that_no_file_has_come_last(tmp_path: Path) -> None:
+    mesh = pl.TriMesh(np.eye(3), np.array([[0, 1, 2]]), file_ids=np.array([2, 0]))
+    pl.write(mesh, tmp_path / "a.obj")
+    found = exported.read_obj(tmp_path / "a.obj")
+    np.testing.assert_array_equal(found.points[0], np.eye(3)[[2, 0, 1]])
+    assert found.faces == [[1, 2, 0]]
