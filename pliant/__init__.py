@@ -26,6 +26,7 @@ _HOMES = {
     "Claims": "protocol",
     "XPBD": "solvers.xpbd.solver",
     "PBD": "solvers.xpbd.solver",
+    "Newton": "solvers.newton.solver",
     "Solver": "solvers.base",
     "Fabric": "materials",
     "SolidMaterial": "materials",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from .scene import Scene
     from .simulation import Simulation
     from .solvers.base import Solver
+    from .solvers.newton.solver import Newton
     from .solvers.xpbd.solver import PBD, XPBD
     from .state import Control, State
     from .viewer import write

@@ -72,6 +72,8 @@ class Status(IntFlag):
     """The contact list had to grow during this step (memory was allocated)."""
     START_PENETRATES = 16
     """A particle began the step inside a collider, beyond the slack; it was moved out without speed."""
+    NOT_CONVERGED = 32
+    """A minimisation ended before it reached its tolerance; the world goes on from where it ended."""
 
 
 @dataclass
@@ -120,7 +122,7 @@ class StepInfo:
 
     def ok(self) -> bool:
         """True when no world reports a failure."""
-        bad = Status.NONFINITE | Status.FROZEN | Status.CONTACT_MISSED
+        bad = Status.NONFINITE | Status.FROZEN | Status.CONTACT_MISSED | Status.NOT_CONVERGED
         return not np.any(self.status & int(bad))
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,6 +149,8 @@ class Claims:
     deterministic              same protocol, same bits, for any batch size, lane width and thread count
     renumbering                "bitwise" with the constraint order carried over, or "tolerance"
     stable_any_step            never diverges, whatever stiffness and step
+    contact                    keeps particles out of colliders, with friction; without it, what is asked of
+                               every solver is asked of scenes without colliders
     """
 
     single_constraint_static: bool = False
@@ -154,3 +158,4 @@ class Claims:
     deterministic: bool = False
     renumbering: str = "tolerance"
     stable_any_step: bool = False
+    contact: bool = True

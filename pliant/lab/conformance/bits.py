@@ -60,7 +60,7 @@ def differing(
 
 def dressed(case: Case, ids: Any = None, solver: Any = None, sheets: Any = two_sheets) -> Run:
     """Two sheets with worlds that all differ; ``ids``: run these of them alone."""
-    run = case.run(sheets(), solver=solver, worlds=None if ids is None else len(ids))
+    run = case.run(sheets(contact=case.contact), solver=solver, worlds=None if ids is None else len(ids))
     dress(run, case, ids)
     return run
 
@@ -118,7 +118,8 @@ def _batch(case: Case, sheets: Any) -> Finding:
     info = run.step(report="full")
     batch = evidence(run, info)
     history = np.vstack([history, info.contacts])  # (STEPS, worlds)
-    if len(np.unique(history, axis=1).T) < min(2, case.worlds) or not history.any():
+    alike = len(np.unique(history, axis=1).T) < min(2, case.worlds) or not history.any()
+    if case.contact and alike:
         return Finding(
             np.nan, 0, f"guard: contacts of the worlds, step by step, are {history[:, :4].tolist()}"
         )
@@ -162,7 +163,8 @@ def bits_threads_in_a_colour(case: Case) -> Finding:
     scene = Scene(gravity=(0, 0, -G))
     lift = 0.5 * SOFT.thickness
     scene.add_cloth(shapes.grid(LARGE, LARGE), SOFT, position=(0, 0, lift), pins=[0])
-    scene.add_collider(Plane(), friction=0.3)
+    if case.contact:
+        scene.add_collider(Plane(), friction=0.3)
     solver = budgeted(case.solver, substeps=2)
     model = case.build(scene)
     wiggle = 1e-3 * case.random(LARGE**2, 3)
@@ -176,7 +178,7 @@ def bits_threads_in_a_colour(case: Case) -> Finding:
                 info = run.step()
         except PliantError as error:
             return Finding.unmeasured(str(error))
-        if not np.min(info.contacts) > LARGE:
+        if case.contact and not np.min(info.contacts) > LARGE:
             return Finding(np.nan, 0, f"guard: only {np.min(info.contacts)} contacts")
         found.append(evidence(run, info))
     return Finding(differing(*found), 0, "numbers that differ")

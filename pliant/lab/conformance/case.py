@@ -70,6 +70,11 @@ class Case:
     worlds: int
 
     @property
+    def contact(self) -> bool:
+        """Whether the solver claims contact: scenes that are not about it have colliders only then."""
+        return bool(getattr(self.solver.claims, "contact", True))
+
+    @property
     def eps(self) -> float:
         """Spacing of numbers at 1 in this precision."""
         return float(np.finfo(self.dtype).eps)

@@ -60,7 +60,7 @@ def _creep(case: Case, slope: float, mu: float, mu_static: float | None = None) 
     return Finding(creep if np.all(info.contacts > 0) else np.nan, bound, "sizes per second")
 
 
-@row()
+@row("contact")
 def incline_sticks(case: Case) -> Finding:
     """On a slope of 0.98 mu a sheet stays: it creeps less than 1e-6 of its size per second.
 
@@ -70,7 +70,7 @@ def incline_sticks(case: Case) -> Finding:
     return _creep(case, 0.98 * MU, MU)
 
 
-@row()
+@row("contact")
 def incline_moves(case: Case) -> Finding:
     """On a slope of 1.02 mu it moves: in 1 s by at least half of the closed form for sliding."""
     slope = 1.02 * MU
@@ -81,7 +81,7 @@ def incline_moves(case: Case) -> Finding:
     return Finding(share, 0.5, "of the closed form", at_least=True)
 
 
-@row()
+@row("contact")
 def incline_slides(case: Case) -> Finding:
     """On a slope of 1.1 mu it slides as g (sin - mu cos) h^2 n (n + 1)/2 says, within 5 %, in 0.5 s."""
     slope = 1.1 * MU
@@ -92,13 +92,13 @@ def incline_slides(case: Case) -> Finding:
     return Finding(float(np.abs(_way(run, start, downhill) / exact - 1).max()), 0.05, "off the closed form")
 
 
-@row()
+@row("contact")
 def incline_static_friction(case: Case) -> Finding:
     """Static friction above kinetic holds what rests: slope 0.5, kinetic 0.4, static 0.6, creep as above."""
     return _creep(case, 0.5, 0.4, 0.6)
 
 
-@row()
+@row("contact")
 def incline_kinetic_friction(case: Case) -> Finding:
     """There, a sheet that was pushed slides on as g (sin - 0.4 cos) says, within 5 %, in 0.25 s."""
     run, downhill = incline(case, 0.5, 0.4, 0.6)
@@ -110,7 +110,7 @@ def incline_kinetic_friction(case: Case) -> Finding:
     return Finding(float(np.abs(way / exact - 1).max()), 0.05, "off the closed form")
 
 
-@row()
+@row("contact")
 def rests_on_the_floor(case: Case) -> Finding:
     """A dropped sheet comes to rest on the floor, all in contact, no deeper than a tenth of its thickness.
 

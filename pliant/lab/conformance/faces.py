@@ -97,7 +97,7 @@ def faces_state(case: Case) -> Finding:
     """
 
     def begun() -> Simulation:
-        sim = case.simulation(blown())
+        sim = case.simulation(blown(contact=case.contact))
         dress(sim, case)
         for _ in range(3):
             sim.step()
@@ -108,7 +108,7 @@ def faces_state(case: Case) -> Finding:
         path = Path(folder) / "snapshot.npz"
         sim.save(path)
         after = _further(straight)
-        other = case.simulation(blown())
+        other = case.simulation(blown(contact=case.contact))
         other.load(path)
         total = differing(after, _further(other))
     mask = np.arange(case.worlds) % 2 == 0

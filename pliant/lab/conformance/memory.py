@@ -80,7 +80,7 @@ def nothing_large_is_made(case: Case) -> Finding:
     return Finding(peak / positions, 0.25 + 8192 / positions, "of the positions")
 
 
-@row()
+@row("contact")
 def growth_is_reported(case: Case) -> Finding:
     """Memory that stays because contacts became many is reported: CONTACT_GREW in that very step.
 

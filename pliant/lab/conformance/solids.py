@@ -85,7 +85,7 @@ def solid_pins(case: Case) -> Finding:
     return Finding(moved if free.max() > 1e-5 else np.nan, 0, "numbers that differ")
 
 
-@row()
+@row("contact")
 def solid_on_the_floor(case: Case) -> Finding:
     """Dropped blocks come to rest on the floor: all of the lower faces in contact, no deeper than 1e-4.
 
@@ -117,7 +117,7 @@ def solid_on_the_floor(case: Case) -> Finding:
 @row()
 def solid_renumbering(case: Case) -> Finding:
     """Numbering the vertices of solids otherwise permutes the answer, as for sheets."""
-    return renumbers(case, two_solids())
+    return renumbers(case, two_solids(contact=case.contact))
 
 
 @row()

@@ -168,7 +168,7 @@ SHEETS = (two_sheets, woven_sheets)
 """Scenes that have every law of cloth between them; all take the same arguments."""
 
 
-def blown() -> Scene:
+def blown(contact: bool = True) -> Scene:
     """Everything that acts on faces, over a floor: a flag and a pressed sheet in wind, a ball of gas.
 
     The gas has the pressure of the atmosphere behind it, so that it hardly yields.
@@ -186,7 +186,8 @@ def blown() -> Scene:
     sheet = scene.add_cloth(shapes.grid(4, 4, (0.25, 0.25)), SOFT, position=(2, 0, 0.05), name="sheet")
     scene.add_pressure(ball, 50.0, gas=True)
     scene.add_pressure(sheet, 2.0, open=True)
-    scene.add_collider(Plane(), friction=0.3)
+    if contact:
+        scene.add_collider(Plane(), friction=0.3)
     return scene
 
 

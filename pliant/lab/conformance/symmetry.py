@@ -49,7 +49,7 @@ def renumbering(case: Case) -> Finding:
     Claimed "bitwise": the constraints keep their order and 4 steps with contact give the same bits
     (measured: numbers that differ). Claimed "tolerance": within sqrt(eps) of the extent.
     """
-    return renumbers(case, two_sheets())
+    return renumbers(case, two_sheets(contact=case.contact))
 
 
 def renumbers(case: Case, scene: Scene) -> Finding:
@@ -97,7 +97,7 @@ def scales_exactly(case: Case, specimens: Iterable[Callable[..., Scene]]) -> Fin
     units, count = Units(4.0, 2.0, 8.0), 0
     kind = np.dtype(case.dtype).type
     for sheets in specimens:
-        one, other = (_in_units(case, u, True, 4, sheets) for u in (SI, units))
+        one, other = (_in_units(case, u, case.contact, 4, sheets) for u in (SI, units))
         x = one.state.x * kind(units.length)
         v = one.state.v * kind(units.length / units.time)
         count += distinct(other.state.x + kind(0), x + kind(0))

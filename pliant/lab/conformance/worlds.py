@@ -19,11 +19,11 @@ from .report import Finding
 from .specimens import dress, two_sheets
 
 Array = np.ndarray
-Specimen = Callable[[], Scene]
+Specimen = Callable[..., Scene]
 
 
 def _simulation(case: Case, make: Specimen = two_sheets) -> Simulation:
-    sim = case.simulation(make())
+    sim = case.simulation(make(contact=case.contact))
     dress(sim, case)
     return sim
 
@@ -79,7 +79,7 @@ def resumes(case: Case, make: Specimen = two_sheets) -> Finding:
         path = Path(folder) / "snapshot.npz"
         sim.save(path)
         straight, time = _stepped(sim), sim.time
-        other = case.simulation(make())
+        other = case.simulation(make(contact=case.contact))
         total = 0
         for one in (sim, other):
             one.load(path)
