@@ -20,6 +20,7 @@ from pliant.io.selections import cloth_of, ids_of
 from pliant.materials import Fabric, fabrics
 from pliant.scene import BENDINGS, MEMBRANES, Cloth, Scene
 from pliant.solvers.base import Solver
+from pliant.solvers.newton.solver import Newton
 from pliant.solvers.xpbd.solver import ORDERS, PBD, XPBD
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-SOLVERS: dict[str, type[XPBD]] = {"xpbd": XPBD, "pbd": PBD}
+SOLVERS: dict[str, type[XPBD] | type[Newton]] = {"xpbd": XPBD, "pbd": PBD, "newton": Newton}
 
 KEYS: dict[str, tuple[str, ...]] = {
     "": ("scene", "simulation", "cloth", "collider", "pressure", "attachment", "motion"),
     "scene": ("title", "gravity", "air_drag", "air_density", "wind"),
     "simulation": (
-        "solver", "dt", "seconds", "substeps", "iterations", "order", "relaxation", "stiffness", "dtype",
-        "worlds", "output",
+        "solver", "dt", "seconds", "substeps", "iterations", "order", "relaxation", "stiffness", "tolerance",
+        "max_iterations", "dtype", "worlds", "output",
     ),
     "cloth": (
         "name", "mesh", "unit", "shape", "scale", "material", "position", "rotation_axis",
@@ -122,8 +123,8 @@ class Motion:
 def load_scene(path: str | Path, solver: str | None = None) -> SceneFile:
     """Read a scene file.
 
-    Meshes are found relative to the file. ``solver`` ("xpbd" or "pbd") replaces the file's choice; settings
-    that the replacement does not have are then left out.
+    Meshes are found relative to the file. ``solver`` ("xpbd", "pbd", "newton") replaces the file's choice;
+    settings that the replacement does not have are then left out.
 
     Raises SceneFileError naming the file, the line and the field of the first mistake.
     """
@@ -189,10 +190,15 @@ def _solver(run: Table, replacement: str | None) -> Solver:
         "order": run.text("order", None, ORDERS),
         "relaxation": run.number("relaxation", None, above=0),
         "stiffness": run.number("stiffness", None, least=0),
+        "tolerance": run.number("tolerance", None, above=0),
+        "max_iterations": run.whole("max_iterations", None),
     }
     given = {k: v for k, v in values.items() if v is not None}
     for key in given.keys() - {f.name for f in fields(SOLVERS[asked])}:
-        run.fail(key, f'the solver "{asked}" has no {key}; it belongs to "pbd"')
+        owners = " and ".join(
+            f'"{name}"' for name, s in SOLVERS.items() if key in {f.name for f in fields(s)}
+        )
+        run.fail(key, f'the solver "{asked}" has no {key}; it belongs to {owners}')
     with run.at():
         return kind(**{k: v for k, v in given.items() if k in has})
 

@@ -19,6 +19,7 @@ from pliant.io.scenes import COLLIDERS, KEYS, SHAPES, SceneFile, load_scene
 from pliant.io.selections import BOX
 from pliant.materials import fabrics
 from pliant.simulation import Simulation
+from pliant.solvers.newton.solver import Newton
 from pliant.solvers.xpbd.solver import PBD, XPBD
 
 CLOTH = '[[cloth]]\nshape = { kind = "grid", nx = 4, ny = 3 }\nmaterial = "cotton"\n'
@@ -190,6 +191,9 @@ def test_another_solver_takes_what_it_has(tmp_path: Path) -> None:
     text = CLOTH + '[simulation]\nsolver = "pbd"\nstiffness = 0.5\nsubsteps = 3\n'
     assert scene(tmp_path, text).solver == PBD(substeps=3, stiffness=0.5)
     assert scene(tmp_path, text, "xpbd").solver == XPBD(substeps=3)
+    assert scene(tmp_path, text, "newton").solver == Newton(substeps=3)
+    own = CLOTH + '[simulation]\nsolver = "newton"\ntolerance = 1e-6\nmax_iterations = 7\n'
+    assert scene(tmp_path, own).solver == Newton(tolerance=1e-6, max_iterations=7)
 
 
 def test_pins_move_as_the_keyframes_say(full: SceneFile) -> None:

@@ -107,7 +107,9 @@ def test_a_flipped_sign_is_found(law: str) -> None:
     """The check above fails for a Hessian whose curvature has the wrong sign, and for a flipped gradient."""
     kind = ELEMENTS[law]
     bent = type("Bent", (kind,), {"curvature": lambda self, z, pull: -kind.curvature(self, z, pull)})
-    flipped = type("Flipped", (kind,), {"rows": lambda self, z: (kind.rows(self, z)[0], -kind.rows(self, z)[1])})
+    flipped = type(
+        "Flipped", (kind,), {"rows": lambda self, z: (kind.rows(self, z)[0], -kind.rows(self, z)[1])}
+    )
     assert slopes(*prepared(law, 0.0, bent))[1] < 0.5
     assert slopes(*prepared(law, 0.0, flipped))[0] < 0.5
 

@@ -82,11 +82,11 @@ LONGER = ((5, 1), (5, 2), (5, 4), (5, 8))
 
 
 MOVING = 1e-4
-"""Relative errors below this are what is left of the motion: a solver that is exact in every step has no other."""
+"""Relative errors below this are what is left of the motion, all that an exact solver has."""
 
 
 def _climb(case: Case, error_of: ErrorOf, budgets: tuple[tuple[int, int], ...]) -> tuple[list[float], bool]:
-    """Errors along a ladder; does each fall below the one before (or below what precision and motion leave)?"""
+    """Errors along a ladder; does each fall below the one before (or what precision and motion leave)?"""
     errors: list[float] = []
     falling = True
     for solver, dt in _ladder(case.solver, budgets):

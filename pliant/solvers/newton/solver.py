@@ -30,7 +30,8 @@ class Newton:
                     below)
     max_iterations  of Newton per substep; a world that needs more reports NOT_CONVERGED and goes on
 
-    Float64 only. Colliders and gases are refused by ``init``. Worlds run one after the other. docs/solvers/newton.md has the equations.
+    Float64 only. Colliders, gases and rigid materials are refused by ``init``. Worlds run one by one.
+    docs/solvers/newton.md has the equations.
     """
 
     substeps: int = 1

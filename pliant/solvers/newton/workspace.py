@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,7 @@ class Workspace:
     def moves(self, state: State, control: Control, substeps: int) -> Moves:
         """How pins and attachments move in the coming step."""
         model = self.model
-        order = slice(None)
+        order: Any = slice(None)
         if "attachment" in model.blocks:
             order = model.blocks["attachment"].file_order
         return Moves(

@@ -180,7 +180,7 @@ class Element:
             j = self.rows(z)[1].reshape(len(z), -1, *z.shape[1:])
             at_corners = np.einsum("ecm,ermi->erci", self.shape, j)
             soft = np.einsum("erci,erci,ec->er", at_corners, at_corners, weight)
-            self.kappa = 100.0 / np.maximum(soft, np.finfo(float).tiny**0.5)
+            self.kappa = 100.0 / np.maximum(soft, np.finfo(float).tiny ** 0.5)
 
     def violation(self, z: Array) -> Array:
         """How far rigid rows are off (E, r), over the size of the element's vectors."""

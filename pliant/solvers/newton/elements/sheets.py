@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....laws.orthotropic import CRUSHED
+from ....model import Block
 from .base import Array, Element, Terms, inverse, outer, positive
 
 EYE3 = np.eye(3)
@@ -158,24 +159,64 @@ class Orthotropic(Triangle):
 
 
 class StrainLimit(Triangle):
-    """The largest stretch is at most ``1 + limit``; see :mod:`pliant.laws.strain_limit`."""
+    """The largest stretch is at most ``1 + limit``; see :mod:`pliant.laws.strain_limit`.
+
+    Written as ``G = (F^T F - L^2)/(2 L) <= 0`` in the sense of matrices, which is smooth where the two
+    stretches meet, with a matrix Y >= 0 for a multiplier: the energy is ``(|T|^2 - |Y|^2)/(2 kappa)``,
+    ``T = [Y + kappa G]_+``, the force ``F T/L``. One stretch at its limit gives ``T = y v v^T`` with the
+    multiplier y of the row; of two, y is the sum.
+    """
 
     one_sided = True
+
+    def __init__(self, block: Block) -> None:
+        super().__init__(block)
+        self.held = np.zeros((len(self.ids), 2, 2))
+
+    def remember(self, before: Array) -> None:
+        self.held[:] = 0
 
     def rows(self, z: Array) -> tuple[Array, Array]:
         u, s, vt = np.linalg.svd(z.transpose(0, 2, 1), full_matrices=False)
         gradient = vt[:, 0, :, None] * u[:, None, :, 0]
         return (s[:, 0] - self.params[:, 4])[:, None], gradient.reshape(len(z), 1, 6)
 
-    def curvature(self, z: Array, pull: Array) -> Array:
-        """Both modes of the plane, ``1/(s1 - s2)`` and ``1/(s1 + s2)``, and turning out of it, ``1/s1``."""
-        u, s, vt = np.linalg.svd(z.transpose(0, 2, 1), full_matrices=False)
-        u1, u2, v1, v2 = u[:, :, 0], u[:, :, 1], vt[:, 0], vt[:, 1]
-        p = (v2[:, :, None] * u1[:, None, :]).reshape(-1, 6)
-        q = (v1[:, :, None] * u2[:, None, :]).reshape(-1, 6)
-        n = (v1[:, :, None] * np.cross(u1, u2)[:, None, :]).reshape(-1, 6)
-        apart = np.maximum(s[:, 0] - s[:, 1], 1e-9 * s[:, 0])
-        h = (0.5 * inverse(apart))[:, None, None] * outer(p + q, p + q)
-        h += (0.5 * inverse(s[:, 0] + s[:, 1]))[:, None, None] * outer(p - q, p - q)
-        h += inverse(s[:, 0])[:, None, None] * outer(n, n)
-        return pull[:, :, None] * h
+    def pushed(self, z: Array) -> tuple[Array, Array, Array]:
+        """Eigenvalues (E, 2), eigenvectors (E, 2, 2) of Y + kappa G, and its positive part T."""
+        most = self.params[:, 4, None, None]
+        g = (np.matmul(z, z.transpose(0, 2, 1)) - most**2 * np.eye(2)) / (2 * most)
+        values, vectors = np.linalg.eigh(self.held + self.kappa[:, :, None] * g)
+        part = (vectors * np.maximum(values, 0)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        return values, vectors, part
+
+    def terms(self, z: Array, order: int, projected: bool) -> Terms:
+        values, vectors, t = self.pushed(z)
+        kappa, most = self.kappa[:, 0], self.params[:, 4]
+        energy = (np.sum(t * t, axis=(1, 2)) - np.sum(self.held**2, axis=(1, 2))) / (2 * kappa)
+        gradient = (np.matmul(t, z) / most[:, None, None]).reshape(len(z), 6)
+        h = None
+        if order == 2:
+            h = np.einsum("eab,ij->eaibj", t / most[:, None, None], EYE3).reshape(len(z), 6, 6)
+            low, high = values.T
+            some = (high > 0)[:, None]
+            both = (low > 0)[:, None]
+            share = np.where(low > 0, 1.0, np.maximum(high, 0) * inverse(np.maximum(high - low, 0)))[:, None]
+            y = np.matmul(vectors.transpose(0, 2, 1), z)  # F along each eigenvector (E, 2, 3)
+            one = np.einsum("ea,ei->eai", vectors[:, :, 1], y[:, 1]).reshape(-1, 6)
+            two = np.einsum("ea,ei->eai", vectors[:, :, 0], y[:, 0]).reshape(-1, 6)
+            mixed = np.einsum("ea,ei->eai", vectors[:, :, 1], y[:, 0])
+            mixed = (mixed + np.einsum("ea,ei->eai", vectors[:, :, 0], y[:, 1])).reshape(-1, 6)
+            stiff = (kappa / most**2)[:, None, None]
+            h += stiff * (outer(some * one, one) + outer(both * two, two) + 0.5 * outer(share * mixed, mixed))
+        return Terms(energy, gradient, h)
+
+    def forces(self, z: Array) -> Array:
+        return np.trace(self.pushed(z)[2], axis1=1, axis2=2)[:, None]
+
+    def violation(self, z: Array) -> Array:
+        off = self.pushed(z)[2] - self.held
+        return np.sqrt(np.sum(off * off, axis=(1, 2)))[:, None] / self.kappa
+
+    def harden(self, z: Array, factor: float) -> None:
+        self.held = self.pushed(z)[2]
+        self.kappa = self.kappa * factor
