@@ -1,7 +1,8 @@
-"""The command line: ``pliant demo | run | view | convert | lab | bench | info``.
+"""The command line: ``pliant demo | run | check | view | convert | lab | bench | info``.
 
-Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which), 2 wrong
-usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made so far had been written.
+Results go to stdout, talk to stderr. Exit codes: 0 fine, 1 an error of Pliant (one line says which) or
+a mesh with trouble, 2 wrong usage, 3 a world became non-finite, 130 stopped with Ctrl-C after what was made
+so far had been written.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_view(commands)
     _add_convert(commands)
+    _add_check(commands)
     _add_long_runs(commands)
     info = commands.add_parser("info", help="versions, caches, threads and extras", description=INFO)
     info.add_argument("--json", action="store_true", help="print JSON")
@@ -73,8 +75,27 @@ file's own."""
 CONVERT = """Write a recording or a mesh in the format that OUT's suffix names: .obj, .ply, .stl, .vtp, .vtu
 (one frame, or one file for each where the name has ####), .pvd, .pc2, .mdd, .glb, .usd, .usda, .usdc; of a
 recording also pictures (.html, .png, .mp4, ...). docs/exporting.md says what each keeps."""
+CHECK = """Say what is wrong with a mesh: how much, where, and the cure. Exit code 0 for a clean mesh, 1
+for one with errors or warnings; with --repair, for what is left after it."""
 VIEW = """Show a recording in the browser, or a scene while it is simulated: turn, pause, step, restart. The
 page is served to this machine alone."""
+
+
+def _add_check(commands: argparse._SubParsersAction) -> None:
+    check = commands.add_parser("check", help="what is wrong with a mesh, and mend it", description=CHECK)
+    check.add_argument("file", metavar="FILE", help="a mesh, of triangles or tetrahedra")
+    check.add_argument("--unit", metavar="U", help="what one unit of the file means: m, cm, mm, dm, in, ft")
+    check.add_argument(
+        "--repair",
+        metavar="OUT",
+        help="write the repaired mesh (.obj, .ply, .stl, .vtp, .vtu, .glb, ...), in m",
+    )
+    check.add_argument(
+        "--picture",
+        metavar="TROUBLE.png",
+        help="draw the mesh with what is wrong marked (needs the extra render)",
+    )
+    check.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_long_runs(commands: argparse._SubParsersAction) -> None:
