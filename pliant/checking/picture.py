@@ -26,8 +26,8 @@ WHAT = "A picture of a mesh (.png)"
 EDGE = 18
 MOST_MARKS = 400
 """So many marks of one kind are drawn; more would hide the mesh."""
-SMALL = 9.0
-"""A triangle that looks smaller than so many pixels gets a ring."""
+SMALL = 30.0
+"""A triangle that covers fewer pixels gets a ring."""
 MARKS = (
     (222, 30, 38),
     (255, 184, 0),
@@ -159,11 +159,10 @@ def _face(draw: Any, view: _View, corners: Array, colour: tuple[int, int, int]) 
             draw.line(
                 [tuple(pixel[i]), tuple(pixel[j])], fill=(*colour, 255 if visible else 140), width=1 + visible
             )
-    extent = np.ptp(pixel, axis=0)
-    if extent.min() < SMALL:
-        _rings(
-            draw, view, corners.mean(axis=0)[None], colour, max(6.0, min(0.5 * float(extent.max()) + 4, 40.0))
-        )
+    (ax, ay), (bx, by) = pixel[1] - pixel[0], pixel[2] - pixel[0]
+    if abs(ax * by - ay * bx) < 2 * SMALL:
+        radius = float(np.clip(0.5 * np.ptp(pixel, axis=0).max() + 4, 6, 14))
+        _rings(draw, view, corners.mean(axis=0)[None], colour, radius)
 
 
 def _rings(draw: Any, view: _View, points: Array, colour: tuple[int, int, int], radius: float) -> None:

@@ -218,14 +218,9 @@ def seam_ball() -> pl.TriMesh:
 @pytest.mark.parametrize("shape", ["cube", "ball", "tube.obj"])
 def test_m08_seams_are_joined_and_the_file_s_numbers_hold(shape: str, data: Any, tmp_path: Any) -> None:
     """M08: closed again, one piece; a pin and an export by the file's numbers."""
-    raw = {"cube": uv_cube, "ball": seam_ball}
-    if shape in raw:
-        mesh = raw[shape]()
-    else:
-        lines = [line.split() for line in (data / "trimesh/tube.obj").read_text().splitlines()]
-        x = np.array([w[1:4] for w in lines if w[:1] == ["v"]], float)
-        t = np.array([[int(c.split("/")[0]) - 1 for c in w[1:4]] for w in lines if w[:1] == ["f"]])
-        mesh = pl.TriMesh(0.03 * x, t, name="tube")
+    made = {"cube": uv_cube, "ball": seam_ball}
+    mesh = made[shape]() if shape in made else pl.read_mesh(data / "trimesh" / shape).transformed(scale=0.03)
+    assert isinstance(mesh, pl.TriMesh)
     scene = pl.Scene()
     with pytest.warns(MeshWarning, match="joined with others"):
         cloth = scene.add_cloth(mesh, SHEET, position=(0, 0, 1), pins=[20], bending="none")
