@@ -74,7 +74,7 @@ def read(file: Path, unit: str | None) -> Mesh:
 def numbered_afresh(mesh: TriMesh | TetMesh) -> TriMesh | TetMesh:
     """The mesh as a file of its own: exports list what a file listed, seams and strays included."""
     if isinstance(mesh, TriMesh):
-        return replace(mesh, file_ids=np.arange(mesh.n_vertices))
+        return replace(mesh, file_ids=np.arange(mesh.n_vertices), file_triangles=None)
     return TetMesh(mesh.vertices, mesh.tets, name=mesh.name, source=mesh.source)
 
 
