@@ -183,8 +183,7 @@ def _add_convert(commands: argparse._SubParsersAction) -> None:
         "--from-unit",
         dest="source_unit",
         metavar="U",
-        default="m",
-        help="unit of a mesh file IN (default: m)",
+        help="unit of a mesh file IN (default: what the file says, else m)",
     )
     convert.add_argument("--frame", type=int, metavar="K", help="only frame K; -1 is the last")
     convert.add_argument("--no-colliders", action="store_true", help="leave colliders out")

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def read(path: Path, unit: str) -> Recording | TriMesh | TetMesh:
+def read(path: Path, unit: str | None) -> Recording | TriMesh | TetMesh:
     """A recording (.npz, .html) or a mesh; ``unit`` is that of a mesh file."""
     suffix = path.suffix.lower()
     if suffix == ".npz":

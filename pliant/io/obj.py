@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.io.raw import RawSurface
-from pliant.io.text import comma_hint, number, text_of, whole
+from pliant.io.text import comma_hint, numbers, text_of, wholes
 
 IGNORED = frozenset({
     "vn", "vp", "g", "o", "s", "mg", "usemtl", "mtllib", "usemap", "maplib", "lod", "bevel", "c_interp",
@@ -88,7 +88,7 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _numbers(found: _Found, line: int, words: list[str], what: str) -> list[float]:
     try:
-        return [number(word) for word in words]
+        return numbers(words)
     except ValueError as error:
         given = " ".join(words)[:60]
         raise found.fail(line, f"{what} are not numbers: {given!r}{comma_hint(words)}") from error
@@ -121,16 +121,8 @@ def _face(found: _Found, line: int, words: list[str]) -> None:
     """Vertex ids from 0 of a face; negative indices count back from the last vertex so far."""
     n, n_uv = len(found.vertices), len(found.uv)
     for word in words[1:]:
-        parts = word.split("/")
-        try:
-            given = [whole(part) if part or not k else None for k, part in enumerate(parts)]
-        except ValueError as error:
-            shown = " ".join(words[1:])[:60]
-            raise found.fail(line, f"a face lists vertex numbers, got {shown!r}") from error
-        if len(given) > 3:
-            raise found.fail(line, f"a face lists v/vt/vn, got {word[:60]!r}")
-        v, t = given[0], given[1] if len(given) > 1 else None
-        if v == 0 or v is None or -v > n:
+        v, t = _corner(found, line, words, word)
+        if v == 0 or -v > n:
             raise found.fail(
                 line,
                 f"face refers to vertex {v}; numbers start at 1, "
@@ -144,6 +136,22 @@ def _face(found: _Found, line: int, words: list[str]) -> None:
         raise found.fail(line, f"a face with {len(words) - 1} corners; remove it")
     found.sizes.append(len(words) - 1)
     found.face_lines.append(line)
+
+
+def _corner(found: _Found, line: int, words: list[str], word: str) -> tuple[int, int | None]:
+    """v and vt of v, v/vt, v//vn or v/vt/vn."""
+    parts = word.split("/")
+    try:
+        if len(parts) == 1:
+            return wholes(parts)[0], None
+        given = wholes([part for part in parts[1:] if part])
+        v = wholes(parts[:1])[0]
+    except ValueError as error:
+        shown = " ".join(words[1:])[:60]
+        raise found.fail(line, f"a face lists vertex numbers, got {shown!r}") from error
+    if len(parts) > 3:
+        raise found.fail(line, f"a face lists v/vt/vn, got {word[:60]!r}")
+    return v, given[0] if parts[1] else None
 
 
 def _foreign(found: _Found, line: int, words: list[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import MeshError
 from pliant.io.obj import unit_colors
 from pliant.io.raw import RawSurface
-from pliant.io.text import comma_hint, number, text_of, whole
+from pliant.io.text import comma_hint, numbers, text_of, wholes
 
 HEADER = re.compile(r"(ST)?(C)?(N)?OFF")
 Row = tuple[int, list[str]]
@@ -50,7 +50,7 @@ def read_off(file: Path) -> RawSurface:
 
 def _counts(rows: list[Row], file: Path) -> tuple[int, int]:
     try:
-        n, f = [whole(word) for word in rows[0][1][:2]]
+        n, f = wholes(rows[0][1][:2])
     except (IndexError, ValueError) as error:
         raise MeshError(f"{file}: the numbers of vertices and faces are missing; export it again") from error
     if min(n, f) < 0:
@@ -60,7 +60,7 @@ def _counts(rows: list[Row], file: Path) -> tuple[int, int]:
 
 def _numbers(row: Row, file: Path) -> list[float]:
     try:
-        return [number(word) for word in row[1]]
+        return numbers(row[1])
     except ValueError as error:
         shown = " ".join(row[1])[:60]
         raise MeshError(f"{file} line {row[0]}: {shown!r} are not numbers{comma_hint(row[1])}") from error
@@ -70,8 +70,8 @@ def _face(row: Row, file: Path) -> list[int]:
     """Vertex ids; a colour may follow."""
     line, words = row
     try:
-        size = whole(words[0])
-        ids = [whole(word) for word in words[1 : 1 + max(size, 0)]]
+        size = wholes(words[:1])[0]
+        ids = wholes(words[1 : 1 + max(size, 0)])
     except ValueError as error:
         raise MeshError(
             f"{file} line {line}: a face lists vertex numbers, got {' '.join(words)[:60]!r}"

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.errors import MeshError
 from pliant.io.obj import unit_colors
 from pliant.io.raw import RawSurface
-from pliant.io.text import comma_hint, number, text_of
+from pliant.io.text import comma_hint, numbers, text_of
 
 TYPES = {
     "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1", "short": "i2", "int16": "i2", "ushort": "u2",
@@ -134,7 +134,7 @@ def _ascii_rows(element: _Element, rows: list[tuple[int, list[str]]], file: Path
     sizes: dict[str, list[int]] = {p.name: [] for p in element.properties if p.count}
     for line, words in rows:
         try:
-            values = [number(word) for word in words]
+            values = numbers(words)
         except ValueError as error:
             shown = " ".join(words)[:60]
             raise MeshError(f"{file} line {line}: {shown!r} are not numbers{comma_hint(words)}") from error

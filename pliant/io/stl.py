@@ -12,7 +12,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.io.raw import RawSurface, refuse
-from pliant.io.text import comma_hint, number, text_of
+from pliant.io.text import comma_hint, numbers, text_of
 
 HEADER, FACET = 84, 50
 """Bytes before the facets of a binary file, and of one facet."""
@@ -43,9 +43,6 @@ def _welded(corners: np.ndarray, file: Path) -> RawSurface:
     rank = np.argsort(np.argsort(first))
     ids = rank[group.ravel()]
     x = corners[np.sort(first)]
-    a, b, c = ids.reshape(-1, 3).T
-    repeated = np.flatnonzero((a == b) | (b == c) | (c == a))
-    refuse(repeated, file, lambda f: f"facet {f}", "has two corners at one position; remove it")
     return RawSurface(
         x,
         ids,
@@ -89,7 +86,7 @@ def _ascii(text: str, file: Path) -> np.ndarray:
             )
         if keyword == "vertex":
             try:
-                corners.append([number(word) for word in words[1:]])
+                corners.append(numbers(words[1:]))
             except ValueError as error:
                 raise MeshError(
                     f"{file} line {line}: coordinates are not numbers: "

@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.io.cells import RawCells
-from pliant.io.text import number, text_of, whole
+from pliant.io.text import numbers, text_of, wholes
 
 Rows = list[tuple[int, list[str]]]
 
@@ -36,7 +36,7 @@ def _table(file: Path, what: str, width: int) -> tuple[np.ndarray, int]:
     """The ``width`` numbers after the running number of each row, and the number of the first row."""
     rows = _rows(file)
     try:
-        head = [whole(word) for word in rows[0][1]]
+        head = wholes(rows[0][1])
         n, found, extra = head[0], head[1], sum(head[2:])
     except (IndexError, ValueError) as error:
         raise MeshError(
@@ -52,7 +52,7 @@ def _table(file: Path, what: str, width: int) -> tuple[np.ndarray, int]:
     out, first = np.zeros((n, width)), 0
     for k, (line, words) in enumerate(rows[1:]):
         try:
-            values = [number(word) for word in words]
+            values = numbers(words)
         except ValueError as error:
             raise MeshError(f"{file} line {line}: {' '.join(words)[:60]!r} are not numbers") from error
         first = int(values[0]) if k == 0 and values[0] in (0, 1) else first

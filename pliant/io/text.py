@@ -43,18 +43,21 @@ def text_of(data: bytes, file: Path, kind: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def number(word: str) -> float:
-    """A number as every program writes it. Raises ValueError for what only Python takes (1_000, ٣)."""
-    if "_" in word or not word.isascii():
-        raise ValueError(word)
-    return float(word)
+def numbers(words: Sequence[str]) -> list[float]:
+    """Numbers as every program writes them. Raises ValueError for what only Python takes (1_000, ٣)."""
+    return [float(word) for word in _plain(words)]
 
 
-def whole(word: str) -> int:
-    """A whole number in decimal digits. Raises ValueError for what only Python takes (1_000, ٣)."""
-    if "_" in word or not word.isascii():
-        raise ValueError(word)
-    return int(word)
+def wholes(words: Sequence[str]) -> list[int]:
+    """Whole numbers in decimal digits. Raises ValueError for what only Python takes (1_000, ٣)."""
+    return [int(word) for word in _plain(words)]
+
+
+def _plain(words: Sequence[str]) -> Sequence[str]:
+    joined = "".join(words)
+    if "_" in joined or not joined.isascii():
+        raise ValueError(joined)
+    return words
 
 
 def comma_hint(words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mesh_files import SQUARE, ply_ascii, ply_binary, stl_ascii, stl_binary, written
+from mesh_files import BOX, SQUARE, TETS, gmsh_22, ply_ascii, ply_binary, stl_ascii, stl_binary, written
 
 from pliant.errors import MeshError, MeshWarning
 from pliant.geometry import shapes, topology
@@ -165,6 +165,39 @@ def test_odd_sizes_are_warned_of_and_never_changed(tmp_path: Path, size: float, 
     if warned:
         assert Path(caught[0].filename) == Path(__file__)
         assert 'read_mesh(path, unit="cm")' in str(caught[0].message)
+
+
+# ---- what no mesh can be made of
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.obj", SQUARE + "v 2 0 0\nf 1 2 5\nf 1 2 3\n", "has no area"),
+        ("a.obj", SQUARE + "f 1 2 2\nf 1 2 3\n", "names a vertex twice"),
+        ("a.obj", SQUARE + "v nan 0 0\nf 1 2 5\nf 1 2 3\n", "not finite"),
+        ("a.stl", stl_ascii(shapes.grid(2, 2)).replace("0.5 0.5 0.0", "0.5 -0.5 0.0", 1), "vertex twice"),
+        ("a.msh", gmsh_22(BOX, np.array([[0, 1, 1], [0, 1, 3]]), TETS[:0]), "names a vertex twice"),
+        ("a.msh", gmsh_22(BOX * (1, 1, 0), TETS[:0, :3], TETS[:2]), "has no volume"),
+    ],
+)
+def test_a_pair_of_arrays_is_read_for_those_who_mend(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    path = written(tmp_path, name, content)
+    with pytest.raises(MeshError, match=message):
+        read_mesh(path)
+    x, cells = read_pair(path, unit="cm")
+    assert x.shape[1] == 3
+    assert np.nanmax(abs(x)) <= 0.02
+    assert len(cells) == 2
+    assert 0 <= cells.min() <= cells.max() < len(x)
+
+
+def test_a_pair_of_arrays_has_ids_in_range_all_the_same(tmp_path: Path) -> None:
+    for faces in ("f 1 2 9\n", "f 1 2\n", "f 1 3 2 4\n", ""):
+        with pytest.raises(MeshError, match=r"a\.obj"):
+            read_pair(written(tmp_path, "a.obj", SQUARE + faces))
 
 
 # ---- whatever comes

@@ -40,7 +40,7 @@ def test_stl_zero_of_either_sign_is_one_position(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("vertex 0.5 0.5 0.0", "vertex nan 0.5 0.0", "facet 0 corner 2: coordinates are not finite"),
-        ("vertex 0.5 0.5 0.0", "vertex 0.5 -0.5 0.0", "facet 0: has two corners at one position"),
+        ("vertex 0.5 0.5 0.0", "vertex 0.5 -0.5 0.0", "facet 0: names a vertex twice"),
         ("vertex 0.5 0.5 0.0", "vertex 0.5 halb 0.0", "line 6: coordinates are not numbers: '0.5 halb 0.0'"),
         ("vertex 0.5 0.5 0.0", "", "line 7: a facet with 2 corners"),
         ("vertex 0.5 0.5 0.0", "vertex 1.5 -0.5 0.0", "facet 0: has no area"),
