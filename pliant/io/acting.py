@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from pliant.io.fields import Table
-from pliant.io.selections import cloth_of, ids_of
+from pliant.io.selections import body_of, ids_of
 from pliant.loads import ATMOSPHERE
 from pliant.scene import Body, Scene
 
-PRESSURE = ("cloth", "pressure", "gas", "open", "volume", "ambient")
-ATTACHMENT = ("cloth", "ids", "targets", "frame", "to", "onto", "gap", "stiffness", "damping_time")
+PRESSURE = ("cloth", "solid", "pressure", "gas", "open", "volume", "ambient")
+ATTACHMENT = ("cloth", "solid", "ids", "targets", "frame", "to", "onto", "gap", "stiffness", "damping_time")
 
 
 def add_pressure(scene: Scene, table: Table) -> None:
@@ -20,7 +20,7 @@ def add_pressure(scene: Scene, table: Table) -> None:
     table.only(*PRESSURE)
     with table.at():
         scene.add_pressure(
-            cloth_of(scene, table),
+            body_of(scene, table),
             table.number("pressure", unit="Pa"),
             gas=table.flag("gas"),
             open=table.flag("open"),
@@ -32,8 +32,8 @@ def add_pressure(scene: Scene, table: Table) -> None:
 def add_attachment(scene: Scene, table: Table) -> None:
     """What [[attachment]] says: springs to points, or ties to a body."""
     table.only(*ATTACHMENT)
-    cloth = cloth_of(scene, table)
-    ids: Any = ids_of(table, "ids", cloth.mesh)
+    body = body_of(scene, table)
+    ids: Any = ids_of(table, "ids", body.mesh)
     where, options = _where(scene, table)
     if "targets" in table or "onto" in table:
         key = "targets" if "targets" in table else "onto"
@@ -42,7 +42,7 @@ def add_attachment(scene: Scene, table: Table) -> None:
             table.fail(key, f"has {n} entries for {len(ids)} ids; give one for each")
     with table.at():
         scene.add_attachment(
-            cloth,
+            body,
             ids,
             where,
             table.number("stiffness", 1e3, "N/m", above=0),
@@ -63,9 +63,9 @@ def _where(scene: Scene, table: Table) -> tuple[Any, dict[str, Any]]:
     for key in ("targets", "frame"):
         if key in table:
             table.fail(key, "belongs to points in space; leave it out beside a body")
-    body = _body(scene, table)
+    other = _body(scene, table)
     onto = _numbers(table, "onto", "onto") if "onto" in table else None
-    return body, {"onto": onto, "gap": table.number("gap", None, "m", least=0)}
+    return other, {"onto": onto, "gap": table.number("gap", None, "m", least=0)}
 
 
 def _body(scene: Scene, table: Table) -> Body:

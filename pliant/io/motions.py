@@ -9,7 +9,7 @@ import numpy as np
 from pliant.geometry.motion import Keyframes, Motion, Steady
 from pliant.io.fields import Table, is_vector, shown
 
-__all__ = ["read_motion"]
+__all__ = ["read_motion", "rotation_of"]
 
 KEYFRAMES = ("times", "positions", "rotations")
 STEADY = ("velocity", "spin")
@@ -65,3 +65,17 @@ def _keyframes(collider: Table, table: Table, position: Any, turn: np.ndarray) -
         if len(rows) != n:
             table.fail(key, f"has {len(rows)} rows for {n} times; give one for each")
     return Keyframes(tuple(map(float, times)), positions.tolist(), rotations.tolist())
+
+
+def rotation_of(table: Table) -> np.ndarray | None:
+    """Rotation vector (3,) [rad] of an axis and an angle in degrees."""
+    angle = table.number("rotation_degrees", None, "degrees")
+    axis = table.vector("rotation_axis", None)
+    if angle is None and axis is None:
+        return None
+    if angle is None:
+        table.fail("rotation_axis", "needs rotation_degrees beside it")
+    along = np.array((0.0, 0.0, 1.0) if axis is None else axis)
+    if not np.linalg.norm(along) > 0:
+        table.fail("rotation_axis", "must not be zero")
+    return np.radians(angle) * along / np.linalg.norm(along)

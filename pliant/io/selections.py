@@ -1,12 +1,14 @@
-"""Which cloth and which of its vertices a table of a scene file names."""
+"""Which body and which of its vertices a table of a scene file names."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from pliant.bodies import Body, Solid
 from pliant.geometry.mesh import TriMesh
+from pliant.geometry.tetmesh import TetMesh
 from pliant.io.fields import Table, shown
-from pliant.scene import Cloth, Scene
+from pliant.scene import Scene
 
 Array = np.ndarray
 
@@ -15,15 +17,33 @@ BOX_SLACK = 1e-9
 """Fraction of a mesh's size by which a vertex may miss the side of a box that selects it."""
 
 
-def cloth_of(scene: Scene, table: Table) -> Cloth:
-    """The cloth that a table names; the only one where it names none."""
-    names = [c.name for c in scene.cloths]
-    if "cloth" not in table and len(names) > 1:
-        table.fail("cloth", f"is missing; name one of {', '.join(names)}")
-    return scene.cloths[names.index(table.text("cloth", names[0], names))]
+def kind_of(table: Table) -> str:
+    """Whether a table names a "cloth" (also where it names nothing) or a "solid"."""
+    if "cloth" in table and "solid" in table:
+        table.fail("solid", "does not go with cloth; name one body")
+    return "solid" if "solid" in table else "cloth"
 
 
-def ids_of(table: Table, key: str, placed: TriMesh) -> Array:
+def body_of(scene: Scene, table: Table) -> Body:
+    """The body that a table names as its cloth or its solid; the only one where it names none."""
+    kind = kind_of(table)
+    if kind not in table:
+        if len(scene.bodies) > 1:
+            named = (f'{word} = "{b.name}"' for b in scene.bodies for word in (_word(b),))
+            table.fail("cloth", f"is missing; name one of {', '.join(named)}")
+        return scene.bodies[0]
+    bodies = [b for b in scene.bodies if _word(b) == kind]
+    names = [b.name for b in bodies]
+    if not names:
+        table.fail(kind, f"names none: the scene has no {kind}")
+    return bodies[names.index(table.text(kind, choices=names))]
+
+
+def _word(body: Body) -> str:
+    return "solid" if isinstance(body, Solid) else "cloth"
+
+
+def ids_of(table: Table, key: str, placed: TriMesh | TetMesh) -> Array:
     """Vertices (file indices) that a list of numbers, a box, or a list of both names."""
     value = table.get(key)
     found: list[Array] = []
@@ -43,7 +63,7 @@ def ids_of(table: Table, key: str, placed: TriMesh) -> Array:
     return np.unique(np.concatenate(found))
 
 
-def in_box(box: Table, placed: TriMesh) -> Array:
+def in_box(box: Table, placed: TriMesh | TetMesh) -> Array:
     box.only(*BOX)
     x = placed.vertices
     slack = BOX_SLACK * placed.length
@@ -52,8 +72,9 @@ def in_box(box: Table, placed: TriMesh) -> Array:
         inside &= x[:, m] >= box.number(f"{axis}_min", -np.inf, "m") - slack
         inside &= x[:, m] <= box.number(f"{axis}_max", np.inf, "m") + slack
     if not inside.any():
+        what = "solid" if isinstance(placed, TetMesh) else "cloth"
         spans = (f"{a} {lo:.4g} to {hi:.4g} m" for a, lo, hi in zip("xyz", *placed.bounds, strict=True))
-        box.fail("", f"selects no vertex; the cloth spans {', '.join(spans)}")
+        box.fail("", f"selects no vertex; the {what} spans {', '.join(spans)}")
     used = np.zeros(len(x), bool)
-    used[placed.triangles] = True  # a vertex that no face uses cannot be held
+    used[placed.tets if isinstance(placed, TetMesh) else placed.triangles] = True  # no other can be held
     return np.flatnonzero((inside & used)[placed.file_ids] & (placed.file_ids >= 0))
