@@ -142,7 +142,8 @@ def summary(counts: dict[str, Any]) -> str:
     parts = [many("vertices", "vertex", "vertices")]
     if "tets" in counts:
         parts.append(many("tets", "tetrahedron", "tetrahedra"))
-    parts.append(many("triangles", "triangle", "triangles"))
+    if "triangles" in counts:
+        parts.append(many("triangles", "triangle", "triangles"))
     if "pieces" in counts:
         parts.append(many("pieces", "piece", "pieces"))
     if "boundary_loops" in counts:
