@@ -12,6 +12,7 @@ from .bodies import Body, Cloth, Solid
 from .errors import SceneError
 from .geometry import measures, tetrahedra, topology
 from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Shape, Sphere
+from .geometry.unfolding import rest_hinges
 from .laws import LAWS
 from .loads import build_faces
 from .model import MESH, Block, ColliderSet, Model, Part, lane_width
@@ -90,7 +91,8 @@ def _per_particle(scene: Scene, values: Any) -> Array:
 def _masses(body: Body) -> Array:
     """A third of each triangle's rest mass to each corner, a quarter of each tetrahedron's [kg]."""
     if isinstance(body, Cloth):
-        area = measures.vertex_areas(body.rest.vertices, body.rest.triangles)
+        third = np.repeat(measures.triangle_areas(body.rest.vertices, body.rest.triangles) / 3.0, 3)
+        area = np.bincount(body.mesh.triangles.ravel(), third, body.mesh.n_vertices)
         return body.material.areal_density * area
     assert isinstance(body, Solid)
     return body.material.density * tetrahedra.vertex_volumes(body.rest.vertices, body.rest.tets)
@@ -100,22 +102,24 @@ def _part(body: Body) -> Part:
     x, t = body.rest.vertices, body.rest.triangles
     frames = measures.rest_frames(x, t, body.warp_direction if isinstance(body, Cloth) else None)
     area = measures.triangle_areas(x, t)
-    return Part(body.name, body.vertices.start, body.vertices.stop, t, frames, area)
+    return Part(body.name, body.vertices.start, body.vertices.stop, body.mesh.triangles, frames, area)
 
 
 def _cloth_rows(cloth: Cloth) -> list[tuple[str, Rows]]:
     """Constraint rows of one cloth, particles numbered in the scene."""
-    x, t, start = cloth.rest.vertices, cloth.rest.triangles, cloth.vertices.start
+    x, corners, start = cloth.rest.vertices, cloth.rest.triangles, cloth.vertices.start
+    t = cloth.mesh.triangles
     material = cloth.material
     out: list[tuple[str, Rows]] = []
-    area = measures.triangle_areas(x, t)
-    frames = measures.rest_frames(x, t, cloth.warp_direction).reshape(-1, 4)
+    area = measures.triangle_areas(x, corners)
+    frames = measures.rest_frames(x, corners, cloth.warp_direction).reshape(-1, 4)
     if cloth.membrane == "triangles":
         out.append(("membrane", (t, frames, materials.membrane_compliance(material, area), _tau(cloth, t))))
     elif cloth.membrane == "orthotropic":
         ratio, alpha = materials.orthotropic_rows(material, area)
         out.append(("orthotropic", (t, _with_last(frames, ratio), alpha, _tau(cloth, t))))
     elif cloth.membrane == "edges":
+        _require_one_place(cloth)
         e = topology.edges(t)
         alpha = materials.edge_compliance(material, x, t, e, opposite_edges(t, e))
         out.append(("distance", (e, measures.edge_lengths(x, e)[:, None], alpha, _tau(cloth, e))))
@@ -124,16 +128,17 @@ def _cloth_rows(cloth: Cloth) -> list[tuple[str, Rows]]:
         out.append(("strain_limit", (t, most, np.zeros((len(t), 1)), np.zeros(len(t)))))
     hinges = topology.hinges(t)
     if cloth.bending != "none" and material.bending_rigidity > 0 and len(hinges):
-        k, area = measures.cotangent_stencil(x, hinges)
+        x, resting = rest_hinges(t, x, corners)
+        k, area = measures.cotangent_stencil(x, resting)
         if cloth.bending == "isometric":
-            _require_flat(cloth, hinges)
+            _require_flat(cloth, x, resting)
             row = (hinges, k, materials.isometric_compliance(material, area), _tau(cloth, hinges))
         elif cloth.bending == "curved":
-            rest = _with_last(k, measures.stencil_lengths(x, hinges, k))
+            rest = _with_last(k, measures.stencil_lengths(x, resting, k))
             row = (hinges, rest, materials.curved_compliance(material, area), _tau(cloth, hinges))
         else:
-            length = measures.edge_lengths(x, hinges[:, :2])
-            angle = measures.hinge_angles(x, hinges)
+            length = measures.edge_lengths(x, resting[:, :2])
+            angle = measures.hinge_angles(x, resting)
             rest = np.abs(angle) if cloth.bending == "dihedral_acos" else angle
             alpha = materials.dihedral_compliance(material, area, length)
             row = (hinges, rest[:, None], alpha, _tau(cloth, hinges))
@@ -165,9 +170,17 @@ def _tau(body: Body, items: Array) -> Array:
     return np.full(len(items), body.material.damping_time)
 
 
-def _require_flat(cloth: Cloth, hinges: Array) -> None:
+def _require_one_place(cloth: Cloth) -> None:
+    if not np.array_equal(cloth.rest.triangles, cloth.mesh.triangles):
+        raise SceneError(
+            f'cloth "{cloth.name}": rest_mesh has vertices at several places, as panels have along seams; '
+            'springs along edges (membrane="edges") need one; take membrane="triangles"'
+        )
+
+
+def _require_flat(cloth: Cloth, x: Array, hinges: Array) -> None:
     """The isometric law knows only flat rest shapes: say so instead of flattening a curved one."""
-    angle = np.abs(measures.hinge_angles(cloth.rest.vertices, hinges))
+    angle = np.abs(measures.hinge_angles(x, hinges))
     if angle.max() > 1e-3:
         raise SceneError(
             f'cloth "{cloth.name}": the rest shape is curved (a hinge of '

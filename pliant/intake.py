@@ -19,8 +19,10 @@ SAME = 1e-6
 
 
 class Intake(NamedTuple):
-    """mesh: what is simulated, unplaced; rest: the same vertices and triangles without stress; start: (n, 3)
-    or None."""
+    """mesh: what is simulated, unplaced; rest: the same triangles without stress; start: (n, 3) or None.
+
+    rest has the same vertices, too, if each has one place there; where flat panels are sewn, it has its own.
+    """
 
     mesh: TriMesh
     rest: TriMesh
@@ -30,12 +32,12 @@ class Intake(NamedTuple):
 def taken_in(mesh: TriMesh, rest: Any, start: Any, weld: bool, name: str) -> Intake:
     """A cloth as it is simulated.
 
-    rest: None, another TriMesh with the same vertices and triangles, or an array (n, 2) or (n, 3) [m], one
-    row for each vertex of ``mesh``; start: None or (n, 3) [m]. Warns of what was changed. Raises SceneError
-    for what does not fit, and for a mesh that cannot be simulated, with the element and the cure.
+    rest: None, another TriMesh with the same triangles, or an array (n, 2) or (n, 3) [m], one row for each
+    vertex of ``mesh``; start: None or (n, 3) [m]. Warns of what was changed. Raises SceneError for what does
+    not fit, and for a mesh that cannot be simulated, with the element and the cure.
     """
     what = f'cloth "{name}"'
-    places = _rest_places(mesh, rest, what)
+    places, corners = _rest_places(mesh, rest, what)
     begin = None if start is None else _start(mesh, start, what)
     repair = repair_mesh(mesh, weld=weld, flat=False, split=False, orient=False)
     _require_manifold(repair, what)
@@ -44,26 +46,37 @@ def taken_in(mesh: TriMesh, rest: Any, start: Any, weld: bool, name: str) -> Int
     if repair.changes:
         said = "; ".join(map(str, repair.changes))
         warnings.warn(f"{what}: {said}. Vertices keep the numbers of the file", MeshWarning, stacklevel=3)
-        places = _moved(places, repair, f"{what}: rest_mesh")
         begin = _moved(begin, repair, f"{what}: start")
-    if places is None:
-        return Intake(new, new, begin)
-    resting = TriMesh(places, new.triangles, name=f"{name}, rest_mesh")
-    return Intake(new, resting, begin)
-
-
-def _rest_places(mesh: TriMesh, rest: Any, what: str) -> Array | None:
-    """Unstressed positions (n, 3) of the vertices of ``mesh``."""
     if rest is None:
-        return None
-    if isinstance(rest, TriMesh):
-        if rest.n_vertices != mesh.n_vertices or not np.array_equal(rest.triangles, mesh.triangles):
+        return Intake(new, new, begin)
+    corners = corners[_firsts(repair.triangle_map, new.n_triangles)]
+    return Intake(new, _resting(new.triangles, places, corners, f"{name}, rest_mesh"), begin)
+
+
+def _resting(triangles: Array, places: Array, corners: Array, name: str) -> TriMesh:
+    """The shape at rest: with the vertices of the cloth, if each has one place, else with its own."""
+    n = int(triangles.max()) + 1
+    first = np.zeros(n, np.int64)
+    first[triangles.ravel()[::-1]] = corners.ravel()[::-1]
+    used = places[corners]
+    away = np.linalg.norm(used - places[first[triangles]], axis=2).max()
+    if away <= SAME * float(np.linalg.norm(np.ptp(used.reshape(-1, 3), axis=0))):
+        return TriMesh(places[first], triangles, name=name)
+    ids, packed = np.unique(corners, return_inverse=True)
+    return TriMesh(places[ids], packed.reshape(-1, 3), name=name)
+
+
+def _rest_places(mesh: TriMesh, rest: Any, what: str) -> tuple[Array, Array]:
+    """Places (R, 3) without stress, and which of them each corner of ``mesh`` has (F, 3)."""
+    if rest is None or isinstance(rest, TriMesh):
+        given = mesh if rest is None else rest
+        if given.n_triangles != mesh.n_triangles or not _refers(given.triangles, mesh.triangles):
             raise SceneError(
-                f"{what}: rest_mesh must have the same vertices and faces as mesh, in the same order; it has "
-                f"{rest.n_vertices} vertices and {rest.n_triangles} triangles, mesh has "
+                f"{what}: rest_mesh must have the same faces as mesh, in the same order; it has "
+                f"{given.n_vertices} vertices and {given.n_triangles} triangles, mesh has "
                 f"{mesh.n_vertices} and {mesh.n_triangles}"
             )
-        return rest.vertices
+        return given.vertices, given.triangles
     try:
         places = np.array(rest, float)
     except (TypeError, ValueError) as error:
@@ -75,7 +88,14 @@ def _rest_places(mesh: TriMesh, rest: Any, what: str) -> Array | None:
             f"{what}: rest_mesh has shape {places.shape}; it must be ({mesh.n_vertices}, 2) or "
             f"({mesh.n_vertices}, 3), one row for each vertex of mesh [m]"
         )
-    return np.pad(places, ((0, 0), (0, 3 - places.shape[1])))
+    return np.pad(places, ((0, 0), (0, 3 - places.shape[1]))), mesh.triangles
+
+
+def _refers(ids: Array, others: Array) -> bool:
+    """Whether each vertex of ``ids`` (F, 3) stands at the corners of one vertex of ``others`` only."""
+    one = np.full(int(ids.max()) + 1, -1)
+    one[ids.ravel()] = others.ravel()
+    return bool((one[ids] == others).all())
 
 
 def _start(mesh: TriMesh, start: Any, what: str) -> Array:

@@ -124,7 +124,7 @@ def outward(x: Array, triangles: Array) -> Array:
 
 def build_faces(scene: Scene, mass: Array) -> Faces | None:
     """Faces of all bodies on which air or pressure acts; None without any. mass (N,) [kg]."""
-    ids, air, row = [], [], []
+    ids, air, row, area = [], [], [], []
     held = {id(p.body): p for p in scene.pressures}
     for body in scene.bodies:
         p = held.get(id(body))
@@ -135,21 +135,21 @@ def build_faces(scene: Scene, mass: Array) -> Faces | None:
         ids.append(triangles + body.vertices.start)
         air.append(np.tile(0.5 * scene.air_density * np.array(factors), (len(triangles), 1)))
         row.append(np.full(len(triangles), -1 if p is None else p.row))
+        area.append(measures.triangle_areas(body.rest.vertices, body.rest.triangles))  # whichever way wound
     if not ids:
         return None
     faces = np.concatenate(ids).astype(np.int32)
     pressures = tuple(
         Overpressure(p.body.name, p.pressure, p.gas, p.volume, p.ambient) for p in scene.pressures
     )
-    x = np.concatenate([c.rest.vertices for c in scene.bodies])
-    return Faces(faces, np.concatenate(air), face_masses(x, faces, mass), np.concatenate(row), pressures)
+    share = face_masses(np.concatenate(area), faces, mass)
+    return Faces(faces, np.concatenate(air), share, np.concatenate(row), pressures)
 
 
-def face_masses(x: Array, triangles: Array, mass: Array) -> Array:
-    """Mass (F,) [kg] of each face: three times the smallest share that it has of a corner's, by area.
+def face_masses(area: Array, triangles: Array, mass: Array) -> Array:
+    """Mass (F,) [kg] of each face: three times the smallest share that it has of a corner's, by area [m^2].
 
     So the shares of the faces around a particle never add up to more than its mass.
     """
-    area = measures.triangle_areas(x, triangles)
     around = np.bincount(triangles.ravel(), np.repeat(area, 3), len(mass))
     return 3 * area * (mass[triangles] / around[triangles]).min(axis=1)

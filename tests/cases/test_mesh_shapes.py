@@ -12,7 +12,7 @@ import pytest
 
 import pliant as pl
 from pliant.errors import MeshWarning
-from pliant.geometry import measures, tetrahedra
+from pliant.geometry import measures, tetrahedra, topology
 from tests.cases.scenes import STAND, G, fabric, kinetic, settle
 from tests.geometry import flaws
 
@@ -379,12 +379,12 @@ def test_panel_coordinates_may_give_the_shape_at_rest() -> None:
     assert np.ptp(cloth.x[0], axis=0)[0] > 0.58 > before[0] + 0.1
     with pytest.raises(pl.SceneError, match=r"rest_mesh has shape \(7, 2\); it must be \(65, 2\)"):
         scene.add_cloth(panel, fabric(), rest_mesh=panel.vertices[:7, :2])
-    with pytest.raises(pl.SceneError, match="same vertices and faces as mesh, in the same order"):
+    with pytest.raises(pl.SceneError, match="the same faces as mesh, in the same order"):
         scene.add_cloth(panel, fabric(), rest_mesh=pl.shapes.grid(5, 13))
 
 
 def test_a_rest_shape_goes_through_welding_where_it_agrees() -> None:
-    """Seams joined in the start shape must be at one place at rest, too; otherwise the vertices are named."""
+    """Seams joined in the start shape may be at one place at rest, too; a start must agree."""
     sheet = flaws.sheet()
     cut, source = flaws.seamed(sheet)
     flat = sheet.vertices[source] * [1.1, 1.1, 0.0]
@@ -393,9 +393,70 @@ def test_a_rest_shape_goes_through_welding_where_it_agrees() -> None:
         cloth = scene.add_cloth(cut, fabric(), rest_mesh=flat, start=cut.vertices * 0.9)
     np.testing.assert_allclose(cloth.rest.vertices, sheet.vertices * [1.1, 1.1, 0.0])
     np.testing.assert_allclose(cloth.mesh.vertices, sheet.vertices * 0.9)
-    apart = flat.copy()
-    apart[sheet.n_vertices :, 0] += 1.0
     with pytest.raises(
-        pl.SceneError, match=r"rest_mesh has vertices \d+ and 49 at places 1 m apart.*weld=False"
+        pl.SceneError, match=r"start has vertices \d+ and \d+ at places .* m apart.*weld=False"
     ):
-        scene.add_cloth(cut, fabric(), rest_mesh=apart)
+        scene.add_cloth(cut, fabric(), start=cut.vertices + np.arange(cut.n_vertices)[:, None])
+
+
+@pytest.mark.filterwarnings("ignore::pliant.errors.MeshWarning")
+@pytest.mark.parametrize("bending", ["isometric", "curved", "dihedral"])
+def test_panels_that_are_cut_apart_sew_up_to_the_whole_sheet(bending: str) -> None:
+    """Two flat panels, one moved and turned in the plane: sewn along the seam they drape as the whole."""
+    sheet = pl.shapes.unstructured((0.5, 0.4), 0.06, seed=3)
+    cut, source = flaws.seamed(sheet)
+    flat = sheet.vertices[source, :2]
+    piece = topology.components(cut.triangles, cut.n_vertices)
+    assert piece.max() == 1
+    c, s = np.cos(0.7), np.sin(0.7)
+    panels = np.where((piece == 1)[:, None], flat @ np.array([[c, s], [-s, c]]) + [1.0, -2.0], flat)
+    ends = []
+    for mesh, rest in ((sheet, None), (cut, panels)):
+        scene = pl.Scene()
+        cloth = scene.add_cloth(
+            mesh, fabric(200.0, bending_rigidity=1e-4), rest_mesh=rest, bending=bending, position=(0, 0, 0.15)
+        )
+        scene.add_collider(pl.Sphere(0.12))
+        sim = pl.Simulation(scene, pl.XPBD(substeps=10))
+        assert sim.model.mass.sum() == pytest.approx(0.2 * sheet.area, rel=1e-9)
+        hinges = sim.model.blocks[bending]
+        assert len(hinges) == len(sheet.edges) - len(topology.boundary_edges(sheet.triangles))
+        sim.run(steps=12, progress=False)
+        ends.append(cloth.in_file_order(cloth.x[0])[: sheet.n_vertices])
+    assert np.ptp(ends[0][:, 2]) > 0.05
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
+    apart = pl.Scene()
+    apart.add_cloth(cut, fabric(), rest_mesh=panels, membrane="edges")
+    with pytest.raises(pl.SceneError, match="vertices at several places"):
+        apart.build()
+
+
+def test_a_tube_sewn_from_one_panel_is_the_same_all_around() -> None:
+    """A panel rolled up and closed, with places of its own at rest: the seam is no special place."""
+    n = 12
+    panel = pl.shapes.grid(n + 1, 4, (0.6, 0.3), pattern="left")
+    ids = (np.arange(4)[:, None] * n + np.arange(n + 1) % n).ravel()
+    angle = 2 * np.pi * np.arange(n) / n
+    r = 0.6 / n / (2 * np.sin(np.pi / n))
+    heights = panel.vertices[:: n + 1, 1]
+    x = np.concatenate(
+        [np.stack([r * np.cos(angle), r * np.sin(angle), 0 * angle + z], axis=1) for z in heights]
+    )
+    scene = pl.Scene(gravity=(0, 0, 0), air_drag=2.0)
+    cloth = scene.add_cloth(
+        pl.TriMesh(x, ids[panel.triangles]),
+        fabric(500.0, bending_rigidity=2e-3, damping_time=5e-3),
+        rest_mesh=pl.TriMesh(panel.vertices, panel.triangles),
+    )
+    sim = pl.Simulation(scene, pl.XPBD(substeps=40))
+    assert cloth.mesh.n_vertices == 4 * n
+    assert cloth.rest.n_vertices == 4 * (n + 1)
+    assert sim.model.mass.sum() == pytest.approx(0.2 * 0.18, rel=1e-12)
+    assert np.ptp(sim.model.mass.reshape(4, n), axis=1).max() < 1e-15
+    stencils = sim.model.blocks["isometric"].in_file_order()
+    assert len(stencils) == 3 * n * 2 + 2 * n
+    kinds = np.unique(np.round(np.sort(stencils.params, axis=1), 9), axis=0)
+    assert len(kinds) <= 3, "one kind for each direction of an edge"
+    sim.run(seconds=1.0, progress=False)
+    radius = np.linalg.norm(cloth.x[0][:, :2] - cloth.x[0][:, :2].mean(axis=0), axis=1).reshape(4, n)
+    np.testing.assert_allclose(radius, r, rtol=3e-3)

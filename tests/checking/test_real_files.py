@@ -27,7 +27,8 @@ NOT_CLEAN = {  # what is wrong with a file, beside crossings, sizes and notes
 FILES = [
     *NOT_CLEAN, "bullet3/cloth_z_up.obj", "diffcloth/tshirt1900.obj", "diffcloth/skirt1252.obj",
     "mujoco/cap.obj", "mujoco/spot.obj", "trimesh/quadknot.obj", "trimesh/two_objects.obj",
-    "trimesh/negative_indices.obj", "trimesh/polygonfaces.obj", "trimesh/rabbit.obj", "libuipc/ball.msh", "libuipc/link.msh",
+    "trimesh/negative_indices.obj", "trimesh/polygonfaces.obj", "trimesh/rabbit.obj",
+    "libuipc/ball.msh", "libuipc/link.msh",
 ]  # fmt: skip
 
 
