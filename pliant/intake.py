@@ -72,7 +72,8 @@ def _rest_places(mesh: TriMesh, rest: Any, what: str) -> tuple[Array, Array]:
         given = mesh if rest is None else rest
         if given.n_triangles != mesh.n_triangles or not _refers(given.triangles, mesh.triangles):
             raise SceneError(
-                f"{what}: rest_mesh must have the same faces as mesh, in the same order; it has "
+                f"{what}: rest_mesh must have the same vertices and faces as mesh, in the same order (panels "
+                "may have a vertex several times); it has "
                 f"{given.n_vertices} vertices and {given.n_triangles} triangles, mesh has "
                 f"{mesh.n_vertices} and {mesh.n_triangles}"
             )

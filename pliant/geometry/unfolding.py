@@ -12,7 +12,7 @@ Array = np.ndarray
 def rest_hinges(triangles: Array, x: Array, corners: Array) -> tuple[Array, Array]:
     """Places (K, 3) [m] and rows (H, 4) into them: the shape at rest of hinges of ``triangles``.
 
-    triangles (F, 3) are those that hang together, and the rows are in the order of their :func:`topology.hinges`.
+    triangles (F, 3) are those that hang together; rows are in the order of their :func:`topology.hinges`.
     x (R, 3) [m] and corners (F, 3) are the same triangles at rest, where a vertex may lie at several places.
     Across an edge that lies at two places the second triangle is laid beside the first, flat, the middles of
     the edges on each other: a seam is flat at rest.

@@ -379,7 +379,7 @@ def test_panel_coordinates_may_give_the_shape_at_rest() -> None:
     assert np.ptp(cloth.x[0], axis=0)[0] > 0.58 > before[0] + 0.1
     with pytest.raises(pl.SceneError, match=r"rest_mesh has shape \(7, 2\); it must be \(65, 2\)"):
         scene.add_cloth(panel, fabric(), rest_mesh=panel.vertices[:7, :2])
-    with pytest.raises(pl.SceneError, match="the same faces as mesh, in the same order"):
+    with pytest.raises(pl.SceneError, match="same vertices and faces as mesh, in the same order"):
         scene.add_cloth(panel, fabric(), rest_mesh=pl.shapes.grid(5, 13))
 
 
