@@ -147,7 +147,8 @@ class Body:
                 raise SceneError(
                     f'{self.kind} "{self.name}": particle {i} follows a frame; that alone moves it'
                 )
-        self.simulation.control.set_pins(self.particles(ids), x, worlds)
+        particles, kept = self.named(ids)
+        self.simulation.control.set_pins(particles, one_each(x, self.particles(ids), kept), worlds)
 
     def follow(self, ids: Any, frame: Motion | Collider) -> None:
         """Pin vertices (file indices) to a frame that carries them rigidly from where they start.
@@ -170,6 +171,13 @@ class Body:
                 )
         self.pins = np.union1d(self.pins, particles)
         self.followed.append((particles, frame))
+
+    def named(self, ids: Any) -> tuple[Array, Array]:
+        """Particles (k,), each once, and where each was first named in ``ids``: at a seam that was joined the
+        file has several numbers for one particle."""
+        _, first = np.unique(self.particles(ids), return_index=True)
+        kept = np.sort(first)
+        return self.particles(ids)[kept], kept
 
     def particles(self, ids: Any) -> Array:
         """Particles of the scene for vertices given by the file's indices."""
@@ -241,7 +249,8 @@ class Solid(Body):
 class Attachment:
     """Springs from particles to points in space, of a scene's attachments those from ``first`` on.
 
-    frame: what carries the points, a motion or a collider.
+    frame: what carries the points, a motion or a collider. named: the particles as they were named, where
+    some were named several times, by the file's numbers at a seam that was joined; each is held once.
     """
 
     body: Body
@@ -251,13 +260,37 @@ class Attachment:
     stiffness: float
     damping_time: float
     frame: Motion | Collider | None = None
+    named: Array | None = None
 
     def set_targets(self, x: Any, worlds: Any = None) -> None:
         """Where the points shall be after the next step, (W', n, 3) [m]; they move there at constant speed.
 
-        Raises SceneError where a frame carries them.
+        A row for each vertex that was named. Raises SceneError where a frame carries them.
         """
+        if self.named is not None:
+            _, first = np.unique(self.named, return_index=True)
+            x = one_each(x, self.named, np.sort(first))
         if self.frame is not None:
             raise SceneError("the targets of this attachment follow a frame; that alone moves them")
         rows = slice(self.first, self.first + len(self.particles))
         self.body.simulation.control.set_attachments(x, worlds, rows)
+
+
+def one_each(x: Any, particles: Array, kept: Array) -> Any:
+    """Rows of ``x`` (..., n, 3) for particles that are named n times in all, each once: (..., k, 3).
+
+    kept: where each was first named. Raises SceneError where a particle is sent to two places.
+    """
+    rows = np.asarray(x)
+    if len(kept) == len(particles) or rows.ndim < 2 or rows.shape[-2] != len(particles):
+        return x  # one row for all, or a shape that others refuse
+    order = np.argsort(particles[kept])
+    first = kept[order[np.searchsorted(particles[kept][order], particles)]]
+    apart = (rows != rows[..., first, :]).any(axis=-1)
+    if apart.any():
+        k = int(np.flatnonzero(apart.reshape(-1, len(particles)).any(axis=0))[0])
+        raise SceneError(
+            f"particle {int(particles[k])} has several numbers in the file (a seam was joined there) and is "
+            f"sent to two places by rows {int(first[k])} and {k}; give both the same place, or name one"
+        )
+    return rows[..., kept, :]

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from .bodies import Attachment, Body, Cloth, Collider, Solid
+from .bodies import Attachment, Body, Cloth, Collider, Solid, one_each
 from .build import build_model
 from .errors import MeshError, SceneError
 from .geometry.colliders import MeshCollider, Shape
@@ -308,9 +308,12 @@ class Scene:
         points = here if targets is None else np.broadcast_to(np.asarray(targets, float), here.shape)
         if not np.isfinite(points).all():
             raise SceneError("add_attachment: targets hold a value that is not finite")
+        held, kept = body.named(ids)
+        named = particles if len(held) < len(particles) else None
+        points = np.array(one_each(points, particles, kept))
         first = sum(len(a.particles) for a in self.attachments)
         self.attachments.append(
-            Attachment(body, first, particles, points.copy(), float(stiffness), float(damping_time), frame)
+            Attachment(body, first, held, points, float(stiffness), float(damping_time), frame, named)
         )
         return self.attachments[-1]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .bodies import Body
+from .bodies import Body, one_each
 from .errors import MeshError, SceneError
 from .geometry.nearest import flat_weights, nearest_on_triangles
 
@@ -55,16 +55,18 @@ def tied(
     number = isinstance(gap, (int, float)) and np.isfinite(gap) and gap >= 0
     if not (number or gap in (None, "keep")):
         raise SceneError(f'{what}: gap is {gap!r}, it must be "keep" or a distance, at least 0 [m]')
-    particles = body.particles(ids)
-    if len(np.unique(particles)) < len(particles):
+    if len(np.unique(ids)) < np.size(ids):
         raise SceneError(f"{what}: a vertex is named twice")
+    ends = None if onto is None else other.particles(onto)
+    particles, kept = body.named(ids)
+    if ends is not None and len(ends) == np.size(ids):
+        ends = one_each(ends[:, None], body.particles(ids), kept)[:, 0]
     own = particles - other.vertices.start if other is body else None
     if onto is not None:
         if gap not in (None, 0):
             raise SceneError(f"{what}: vertices sewn onto vertices have no gap, not {gap!r}")
-        faces, weights = _at_vertices(
-            what, other.particles(onto) - other.vertices.start, other, own, len(particles)
-        )
+        assert ends is not None
+        faces, weights = _at_vertices(what, ends - other.vertices.start, other, own, len(particles))
         gaps = np.zeros(len(particles))
     else:
         points = body.mesh.vertices[particles - body.vertices.start]

@@ -365,3 +365,48 @@ def test_a_drape_does_not_depend_on_the_order_of_the_file() -> None:
         assert np.abs(ends[0] - clean.vertices).max() > 0.1
     assert apart["jacobi", 10] < 1e-6
     assert apart["colored", 40] < apart["colored", 10] / 8 < 1e-3
+
+
+def first_of(mesh: pl.TriMesh, sheet: pl.TriMesh) -> Array:
+    """The first of a mesh's vertices at the place of each of the sheet's."""
+    return np.array([np.flatnonzero((mesh.vertices == p).all(axis=1))[0] for p in sheet.vertices])
+
+
+@pytest.mark.filterwarnings("ignore::pliant.errors.MeshWarning")
+def test_m08_both_numbers_of_a_joined_vertex_may_be_named() -> None:
+    """M08: pins, targets, attachments and ties by numbers that became one particle: each holds it once."""
+    sheet = pl.shapes.grid(5, 5, (0.4, 0.4))
+    x = sheet.vertices[sheet.triangles].reshape(-1, 3)
+    soup = pl.TriMesh(x, np.arange(len(x)).reshape(-1, 3))
+    top = np.flatnonzero(x[:, 1] > 0.199)
+    whole = np.flatnonzero(sheet.vertices[:, 1] > 0.199)
+    assert len(top) > len(whole) + 2
+    ends = []
+    for mesh, ids in ((soup, top), (sheet, whole)):
+        scene = pl.Scene()
+        corner = first_of(mesh, sheet)[whole[:1]]
+        cloth = scene.add_cloth(mesh, SHEET, pins=corner)
+        held = scene.add_attachment(cloth, ids, stiffness=50.0)
+        hem = np.flatnonzero(mesh.vertices[:, 1] < -0.199)
+        other = scene.add_cloth(sheet, SHEET, position=(0, -0.5, 0))
+        tie = scene.add_attachment(cloth, hem, other, stiffness=30.0)
+        assert len(held.particles) == len(tie.particles) == 5
+        sim = pl.Simulation(scene, pl.XPBD(substeps=20, order="jacobi"))
+        for k in range(10):
+            held.set_targets(mesh.vertices[ids] + [0, 0.01 * k, 0])
+            cloth.set_targets(corner, mesh.vertices[corner] + [0, 0.01 * k, 0])
+            sim.step()
+        ends.append(cloth.in_file_order(cloth.x[0])[first_of(mesh, sheet)])
+    assert ends[0][:, 1].max() > 0.25
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-6)
+    scene = pl.Scene()
+    cloth = scene.add_cloth(soup, SHEET, pins=[0])
+    sim = pl.Simulation(scene)
+    copies = np.flatnonzero((x == x[0]).all(axis=1))
+    cloth.set_targets(copies, np.tile([[0.0, 0.1, 0.2]], (len(copies), 1)))
+    sim.step()
+    np.testing.assert_allclose(cloth.in_file_order(cloth.x[0])[copies], [[0, 0.1, 0.2]] * len(copies))
+    with pytest.raises(
+        pl.SceneError, match=r"several numbers in the file .* is sent to two places by rows 0 and 1"
+    ):
+        cloth.set_targets(copies, np.arange(3.0 * len(copies)).reshape(-1, 3))
