@@ -70,6 +70,8 @@ def _rest_places(mesh: TriMesh, rest: Any, what: str) -> tuple[Array, Array]:
     """Places (R, 3) without stress, and which of them each corner of ``mesh`` has (F, 3)."""
     if rest is None or isinstance(rest, TriMesh):
         given = mesh if rest is None else rest
+        if given.polygons is not None and given.polygons == mesh.polygons:
+            return given.vertices, mesh.triangles  # another shape may have been cut along other diagonals
         if given.n_triangles != mesh.n_triangles or not _refers(given.triangles, mesh.triangles):
             raise SceneError(
                 f"{what}: rest_mesh must have the same vertices and faces as mesh, in the same order (panels "

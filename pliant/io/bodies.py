@@ -31,7 +31,7 @@ PLACED = (
     "rotation_degrees",
 )
 MOVED = ("pins", "velocity", "drag_coefficient", "skin_friction")
-CLOTH = (*PLACED, *MOVED, "membrane", "bending", "warp_direction")
+CLOTH = (*PLACED, *MOVED, "membrane", "bending", "warp_direction", "rest_mesh", "weld")
 SOLID = (*PLACED, *MOVED, "law", "contact_radius")
 
 SHAPES: dict[str, tuple[str, ...]] = {
@@ -69,6 +69,8 @@ def add_cloth(scene: Scene, table: Table) -> None:
             warp_direction=warp,
             membrane=table.text("membrane", None, MEMBRANES),
             bending=table.text("bending", "isometric", BENDINGS),
+            rest_mesh=_rest(table),
+            weld=table.flag("weld", True),
             drag_coefficient=table.number("drag_coefficient", 1.2, least=0),
             skin_friction=table.number("skin_friction", 0.01, least=0),
         )
@@ -123,6 +125,18 @@ def surface(table: Table) -> TriMesh:
         what = table.text("mesh")
         table.fail("mesh", f'"{what}" holds a body of tetrahedra; a {table.path[0]} needs a surface')
     return mesh
+
+
+def _rest(table: Table) -> TriMesh | None:
+    """The surface without stress, from a file in the unit of the table's mesh."""
+    if "rest_mesh" not in table:
+        return None
+    name, unit = table.text("rest_mesh"), table.text("unit", None, tuple(UNITS))
+    with table.at("rest_mesh"):
+        mesh = read_mesh(table.file.parent / name, unit)
+    if not isinstance(mesh, TriMesh):
+        table.fail("rest_mesh", f'"{name}" holds a body of tetrahedra; a cloth needs a surface')
+    return scaled(table, mesh)
 
 
 def _body(table: Table) -> TetMesh:

@@ -361,6 +361,21 @@ def test_another_file_may_give_the_shape_at_rest(data: Any) -> None:
     assert cloth.rest.area == pytest.approx(flat.area)
 
 
+def test_polygons_may_be_cut_along_other_diagonals_at_rest(tmp_path: Any) -> None:
+    """Two files of the same quadrilaterals, folded in one of them: the one of the start decides on the cut."""
+    quad = "v 0 0 0\nv 1 0 0\nv {0} 1 0\nv 0 1 0\nf 1 2 3 4\n"
+    (tmp_path / "start.obj").write_text(quad.format("0.2"))
+    (tmp_path / "rest.obj").write_text(quad.format("1") + "# square\n")
+    start, rest = pl.read_mesh(tmp_path / "start.obj"), pl.read_mesh(tmp_path / "rest.obj")
+    assert isinstance(start, pl.TriMesh)
+    bent = pl.TriMesh(
+        start.vertices, [[0, 1, 3], [1, 2, 3]], polygons=((0, 1, 2, 3),), triangle_polygon=[0, 0]
+    )
+    cloth = pl.Scene().add_cloth(bent, fabric(), rest_mesh=rest)
+    np.testing.assert_array_equal(cloth.rest.triangles, bent.triangles)
+    assert cloth.rest.area == pytest.approx(1.0)
+
+
 def test_panel_coordinates_may_give_the_shape_at_rest() -> None:
     """A tube rolled from a flat panel: with the panel's 2-D coordinates at rest it springs open."""
     panel = pl.shapes.grid(13, 5, (0.6, 0.2))

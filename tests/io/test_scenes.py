@@ -367,3 +367,20 @@ def test_scene_files_in_the_pages_load(page: str, tmp_path: Path) -> None:
     assert blocks
     for text in blocks:
         assert scene(tmp_path, text).scene.n_particles > 80
+
+
+@pytest.mark.filterwarnings("ignore::pliant.errors.MeshWarning")
+def test_a_cloth_may_have_a_shape_at_rest_and_open_seams(tmp_path: Path) -> None:
+    quads = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 1 0 0\nv 2 0 {0}\nv 2 1 {0}\nv 1 1 0\n"
+    faces = "f 1 2 3\nf 1 3 4\nf 5 6 7\nf 5 7 8\n"
+    (tmp_path / "folded.obj").write_text(quads.format(1) + faces)
+    (tmp_path / "panels.obj").write_text(quads.format(0) + faces)
+    text = '[[cloth]]\nmesh = "folded.obj"\nunit = "cm"\nmaterial = "cotton"\nrest_mesh = "panels.obj"\n'
+    (cloth,) = scene(tmp_path, text).scene.cloths
+    assert cloth.mesh.n_vertices == 6
+    assert cloth.mesh.bounds[1].tolist() == pytest.approx([0.02, 0.01, 0.01])
+    assert cloth.rest.bounds[1].tolist() == pytest.approx([0.02, 0.01, 0.0])
+    (cloth,) = scene(tmp_path, text + "weld = false\n").scene.cloths
+    assert cloth.mesh.n_vertices == 8
+    assert re.search("line 5: .*rest_mesh.*no such file", error(tmp_path, text.replace("panels", "none")))
+    assert re.search("weld: must be true or false", error(tmp_path, text + "weld = 1\n"))
