@@ -28,8 +28,11 @@ def warn_of_misfits(bodies: Sequence[Body], colliders: Sequence[Collider], gravi
     for collider in colliders:
         if not isinstance(collider.shape, MeshCollider) or not boxes:
             continue
-        mesh = collider.shape.mesh
-        here = _corners(mesh.bounds) @ np.asarray(collider.rotation).T + collider.position
+        used = collider.shape.surfaces.vertices
+        here = (
+            _corners(np.stack([used.min(axis=0), used.max(axis=0)])) @ np.asarray(collider.rotation).T
+            + collider.position
+        )
         ratios = [_size(here) / _size(corners) for _, corners in boxes]
         nearest = int(np.argmin(np.abs(np.log(ratios))))
         ratio, body = ratios[nearest], boxes[nearest][0]

@@ -147,6 +147,32 @@ def test_a_body_is_checked_as_well(here: Path, data: Path, capsys: pytest.Captur
     assert "7056 tetrahedra, 1568 triangles" in out
 
 
+def test_a_body_that_falls_apart_is_mended_and_keeps_its_tetrahedra(
+    here: Path, capsys: pytest.CaptureFixture
+) -> None:
+    bar = pl.shapes.bar((0.4, 0.1, 0.1), (4, 1, 1))
+    nodes = bar.vertices[bar.tets].reshape(-1, 3)
+    text = [f"{len(nodes)} 3 0 0\n", *(f"{k} {x} {y} {z}\n" for k, (x, y, z) in enumerate(nodes.tolist()))]
+    Path("bar.node").write_text("".join(text))
+    rows = np.arange(len(nodes)).reshape(-1, 4)
+    Path("bar.ele").write_text(
+        "".join(
+            [f"{len(rows)} 4 0\n", *(f"{k} {' '.join(map(str, r))}\n" for k, r in enumerate(rows.tolist()))]
+        )
+    )
+    code, out, _ = said(capsys, "bar.ele")
+    assert code == ERROR
+    assert "nodes at the place of others: the body falls apart there" in out
+    assert "--repair bar-repaired.vtu" in out
+    assert "of a body only .vtu keeps the tetrahedra" in said(capsys, "bar.ele", "--repair", "b.obj")[2]
+    assert said(capsys, "bar.ele", "--repair", "b.vtu")[0] == OK
+    body = pl.read_mesh("b.vtu")
+    assert isinstance(body, pl.TetMesh)
+    assert (body.n_vertices, body.n_tets) == (bar.n_vertices, bar.n_tets)
+    assert body.volume == pytest.approx(0.004, rel=1e-6)
+    assert said(capsys, "b.vtu")[0] == OK
+
+
 # ---- the picture
 
 

@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
         return OK if report.ok else ERROR
     if not isinstance(repair, Repair):
         raise PliantError(f"{file}: nothing was written: {repair}")
+    if isinstance(repair.mesh, TetMesh) and out.suffix.lower() != ".vtu":
+        raise PliantError(f"{out}: of a body only .vtu keeps the tetrahedra; rename the file")
     viewer.write(numbered_afresh(repair.mesh), out)
     return OK if after is not None and after.ok else ERROR
 
@@ -118,8 +120,7 @@ def _offer(
     rest = f"; left: {', '.join(left)}" if left else "; nothing is left"
     if out is not None:
         return ["repaired:", *lines, f"{out}{rest}"]
-    target = file.with_name(
-        f"{file.stem}-repaired{file.suffix if file.suffix in ('.obj', '.ply', '.vtu') else '.obj'}"
-    )
+    suffix = ".vtu" if isinstance(repair.mesh, TetMesh) else ".obj"
+    target = file.with_name(f"{file.stem}-repaired{suffix}")
     words = ["pliant", "check", str(file), *(["--unit", unit] if unit else []), "--repair", str(target)]
     return [f"to repair: {shlex.join(words)}", *lines, rest[2:]]

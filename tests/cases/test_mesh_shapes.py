@@ -65,6 +65,21 @@ def test_m12_a_body_with_slivers_falls_and_stays_finite(dt: float) -> None:
     assert np.abs(sim.x[..., 2]).max() < 1.2
 
 
+def test_the_mass_of_a_body_does_not_depend_on_winding_or_splitting() -> None:
+    """Tetrahedra of either winding, nodes given once for each: density times volume, within 1e-6."""
+    bar = pl.shapes.bar((0.4, 0.2, 0.1), (4, 2, 1))
+    turned = np.random.default_rng(0).random(bar.n_tets) < 0.5
+    tets = np.where(turned[:, None], bar.tets[:, [1, 0, 2, 3]], bar.tets)
+    apart = pl.repair_mesh((bar.vertices[tets].reshape(-1, 3), np.arange(tets.size).reshape(-1, 4))).mesh
+    assert pl.TetMesh(bar.vertices, tets).turned == turned.sum() > 10
+    for mesh in (bar, pl.TetMesh(bar.vertices, tets), apart):
+        scene = pl.Scene()
+        scene.add_solid(mesh, pl.SolidMaterial(density=1000, youngs_modulus=1e5, poisson_ratio=0.3))
+        model = scene.build()
+        assert model.mass.sum() == pytest.approx(8.0, rel=1e-6)
+        assert model.n_particles == bar.n_vertices
+
+
 # ---- M13, without contact of cloth with itself
 
 
