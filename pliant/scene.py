@@ -116,8 +116,9 @@ class Scene:
         rho A v^2/2, both sides together; they matter where the scene has an air_density.
 
         A mesh of several pieces is one cloth. Vertices on seams that were split for texture are joined
-        (weld=False leaves them), backs of double-sided sheets and vertices that no face uses are left out,
-        with a MeshWarning; file indices still hold. Edges of three faces raise MeshError.
+        (weld=False leaves them, and layers on each other), backs of double-sided sheets and vertices that no
+        face uses are left out, with a MeshWarning; file indices still hold. Edges of three faces raise
+        MeshError.
         """
         if not isinstance(mesh, TriMesh):
             raise SceneError(

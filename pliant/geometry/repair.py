@@ -44,7 +44,7 @@ def repair_mesh(
         nodes at one place. Layers and solids that touch stay apart
     tolerance : [m] how far apart vertices may be to count as one place; 0: not at all
     doubles : keep one of the triangles that have the same three vertices, or the same three places in
-        different pieces, whichever way they are wound
+        different pieces (not without ``weld``), whichever way they are wound
     flat : take out triangles without area, so that no crack opens: needles are collapsed, a cap's longest
         edge is flipped to the triangle beyond it
     split : part the surface where an edge has more than two triangles; those that lie flattest to each other
@@ -72,7 +72,7 @@ def repair_mesh(
         place = defects.places(work.x, tolerance if weld else 0.0)
         _drop_repeated(work, place, flat)
         if doubles:
-            _drop_doubles(work, place)
+            _drop_doubles(work, place if weld else np.arange(len(work.x)))
         if weld:
             _weld(work, place)
         if flat:

@@ -253,6 +253,14 @@ def test_m08_welding_can_be_left_out() -> None:
     scene = pl.Scene()
     cloth = scene.add_cloth(uv_cube(), SHEET, weld=False, bending="none")
     assert cloth.mesh.n_vertices == 24
+    lined = scene.add_cloth(
+        flaws.doubled(flaws.sheet(), own_vertices=True), SHEET, weld=False, bending="none"
+    )
+    assert lined.mesh.n_triangles == 2 * flaws.sheet().n_triangles
+    with pytest.warns(
+        MeshWarning, match="72 triangles left out"
+    ):  # on the very same vertices: never two sheets
+        scene.add_cloth(flaws.doubled(flaws.sheet()), SHEET, weld=False, bending="none")
 
 
 # ---- M09
