@@ -2,7 +2,7 @@
 
 The margins are those of contact/detection.py. A particle near a surface gets an entry; what the substeps need
 to know of it is how far it may go without touching anything, and which faces are near enough to matter until
-then (a few; where they do not suffice, the surface's tree is searched). Sides: docs/adr/0009.
+then (a few; where they do not suffice, the surface's tree is searched). Sides: docs/adr/0011.
 """
 
 from __future__ import annotations
@@ -198,6 +198,30 @@ def add_entry(
 
 
 @kernel
+def first_look(
+    q: Vec, s: Any, f: Any, near: Any, margin: Any, radius: Any, two_sided: Any, remembered: Any, faces: Any,
+    gaps: Any, start: Any, space: Any,
+) -> tuple[Any, Any, Any, Any, Any]:  # fmt: skip
+    """Nearest point of a surface, gap and side there; how many faces are listed, and how far they suffice."""
+    listed, complete = list_faces(q, s.table, s.rows, s.boxes, f, near, faces, gaps, start, space)
+    if listed > 0:
+        found = nearer(within(INFINITY), q, s.rows, int(faces[start]))
+    else:  # on a wrong side it may be, however far
+        limit = INFINITY if two_sided == (remembered != 0) else margin
+        found = nearest_in_tree(q, s.table, s.rows, s.boxes, f, within(limit))
+        complete = 0.0
+    gap, side = INFINITY, 0
+    if found[1] >= 0:
+        side = side_at(found, s.around, radius)
+        if not two_sided:
+            side = abs(side)
+        elif side != 0 and remembered != 0:
+            side = remembered
+        gap, _ = gap_at(found, s.rows, s.around, side)
+    return found, gap, side, listed, complete
+
+
+@kernel
 def detect_part(
     x: Any,
     v: Any,
@@ -216,7 +240,7 @@ def detect_part(
     n, c = 0, 0
     parts = m.entry.shape[1] // x.shape[2]
     lane, part = j // parts, j % parts
-    table, rows, boxes = s.table, s.rows, s.boxes
+    table, rows = s.table, s.rows
     entry, notes, faces, gaps, memory = m.entry[t, j], m.notes[t, j], m.faces[t, j], m.gap[t, j], m.memory[t]
     x_end, room = tr.x_end[t], faces.size
     deep = 0.0
@@ -236,21 +260,9 @@ def detect_part(
                 remembered = int(memory[f, i, lane]) if known else 0
                 fits = n < entry.shape[0] and c + ROOM <= room
                 start, space = (c, ROOM) if fits else (0, 1)
-                listed, complete = list_faces(q, table, rows, boxes, f, near, faces, gaps, start, space)
-                if listed > 0:
-                    found = nearer(within(INFINITY), q, rows, int(faces[start]))
-                else:  # on a wrong side it may be, however far
-                    limit = INFINITY if two_sided == (remembered != 0) else margin
-                    found = nearest_in_tree(q, table, rows, boxes, f, within(limit))
-                    complete = 0.0
-                gap, side = INFINITY, 0
-                if found[1] >= 0:
-                    side = side_at(found, s.around, radius)
-                    if not two_sided:
-                        side = abs(side)
-                    elif side != 0 and remembered != 0:
-                        side = remembered
-                    gap, _ = gap_at(found, rows, s.around, side)
+                found, gap, side, listed, complete = first_look(
+                    q, s, f, near, margin, radius, two_sided, remembered, faces, gaps, start, space
+                )
                 if not gap < margin:
                     memory[f, i, lane] = 0 if two_sided else 1
                     continue
@@ -287,125 +299,3 @@ def detect_surfaces(
         detect_part(x[0], v[0], inv_mass, 0, 0, m, tr, s, col.data, reach, fall, out)
     else:
         detect_parts(x, v, inv_mass, m, tr, s, col, reach, fall, out)
-
-
-@kernel
-def passed(start: Vec, q: Vec, radius: Any, s: Any, f: Any, slack: Any) -> Any:
-    """True where a particle that no entry knows went into or through a surface."""
-    if s.table[f, RULE] == 0:
-        return crossings(s.table, s.rows, s.boxes, f, start, q) % 2 == 1
-    found = nearest_in_tree(q, s.table, s.rows, s.boxes, f, within(INFINITY))
-    if found[1] < 0:
-        return False
-    gap, _ = gap_at(found, s.rows, s.around, abs(side_at(found, s.around, radius)))
-    return radius - gap > slack
-
-
-@kernel
-def survey_part(
-    x: Any, x_start: Any, v_start: Any, t: Any, j: Any, m: Any, tr: Any, s: Any, data: Any, reach: Any,
-    fall: Any, slack: Any, out: Any,
-) -> None:  # fmt: skip
-    """The particles of one list."""
-    parts = m.entry.shape[1] // x.shape[2]
-    lane, part = j // parts, j % parts
-    entry, notes, faces, gaps = m.entry[t, j], m.notes[t, j], m.faces[t, j], m.gap[t, j]
-    memory, touched, x_end = m.memory[t], tr.touched[t], tr.x_end[t]
-    end = data.shape[0] - 1
-    deep, missed = 0.0, 0.0
-    e, n = 0, m.found[t, j, 0]
-    for i in range(x.shape[0] * part // parts, x.shape[0] * (part + 1) // parts):
-        here, there, velocity = lane3(x, i, lane), lane3(x_start, i, lane), lane3(v_start, i, lane)
-        speed = math.sqrt(dot(velocity, velocity))
-        radius = tr.radius[i]
-        touched[i, lane] = 0.0
-        for k in range(data.shape[1]):
-            q, start = to_local(data, end, k, here), to_local(data, 0, k, there)
-            way = distance(q, start)
-            away = way > margins(speed, radius, reach, fall[t, lane], data, k, there) - radius
-            for f in range(s.first[k], s.first[k + 1]):
-                if e < n and entry[e, ID] == i and entry[e, SURFACE] == f:
-                    gap, side = gap_of_entry(
-                        q, s.table, s.rows, s.around, s.boxes, entry, notes, faces, gaps, e
-                    )
-                    if s.table[f, RULE] == 0:  # off the surface its side is plain to see
-                        memory[f, i, lane] = 0 if way <= notes[e, CLEAR] else side
-                    deep = max(deep, radius - gap)
-                    if radius - gap > -slack[1]:
-                        touched[i, lane] = 1.0
-                    e += 1
-                elif away and passed(start, q, radius, s, f, slack[0]):
-                    missed = 1.0
-                    memory[f, i, lane] = 0
-        for a in range(3):
-            x_end[i, a, lane] = x[i, a, lane]
-    out[t, j, 1] = deep
-    out[t, j, 2] = missed
-
-
-@kernel
-def gap_of_entry(
-    q: Vec,
-    table: Any,
-    rows: Any,
-    around: Any,
-    boxes: Any,
-    entry: Any,
-    notes: Any,
-    faces: Any,
-    gaps: Any,
-    e: Any,
-) -> tuple[Any, Any]:
-    """Gap at ``q`` on the side that an entry has, and that side: 0 if it is beyond the rim now."""
-    side = entry[e, SIDE]
-    if side != 0 and distance(q, triple(notes, e, START)) <= notes[e, SAFE]:
-        return side * (dot(q, triple(notes, e, PLANE)) - notes[e, PLANE + 3]), side
-    found = look(q, table, rows, boxes, entry, notes, faces, gaps, e)
-    here = side_at(found, around, notes[e, RADIUS])
-    if here == 0 or side == 0 or table[entry[e, SURFACE], RULE] == 1:
-        side = abs(here) if table[entry[e, SURFACE], RULE] == 1 else here
-    gap, _ = gap_at(found, rows, around, side)
-    return gap, side
-
-
-@kernel(parallel=True)
-def survey_parts(
-    x: Any,
-    x_start: Any,
-    v_start: Any,
-    m: Any,
-    tr: Any,
-    s: Any,
-    col: Any,
-    reach: Any,
-    fall: Any,
-    slack: Any,
-    out: Any,
-) -> None:
-    """:func:`survey_surfaces`, threads sharing lists."""
-    for w in prange(m.entry.shape[0] * m.entry.shape[1]):
-        t, j = np.int64(w) // m.entry.shape[1], np.int64(w) % m.entry.shape[1]
-        if j < m.used[t]:
-            survey_part(x[t], x_start[t], v_start[t], t, j, m, tr, s, col.data, reach, fall, slack, out)
-
-
-def survey_surfaces(
-    x: Any,
-    x_start: Any,
-    v_start: Any,
-    m: Any,
-    tr: Any,
-    s: Any,
-    col: Any,
-    reach: Any,
-    fall: Any,
-    slack: Any,
-    out: Any,
-) -> None:
-    """After a step: the second of ``out`` (T, J, 3) is the deepest penetration [m], the third 1 where a
-    particle passed a surface that it was not known to be near. Notes who touches, and where the step left
-    everybody."""
-    if m.entry.shape[:2] == (1, 1):
-        survey_part(x[0], x_start[0], v_start[0], 0, 0, m, tr, s, col.data, reach, fall, slack, out)
-    else:
-        survey_parts(x, x_start, v_start, m, tr, s, col, reach, fall, slack, out)

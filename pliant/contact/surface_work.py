@@ -11,7 +11,8 @@ from ..errors import PliantError
 from ..model import MESH, Model
 from ..state import Control, State, gathered, world_ids
 from .arrays import Colliders, collider_arrays
-from .surface_detection import detect_surfaces, survey_surfaces
+from .surface_detection import detect_surfaces
+from .surface_survey import survey_surfaces
 from .surfaces import (
     DRAG,
     ID,
