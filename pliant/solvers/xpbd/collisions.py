@@ -5,13 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from ...backend.jit import kernel
-from ...backend.lanes import add3, load, load3, maximum, store, where
+from ...backend.lanes import add3, any_lane, both, load, load3, maximum, store, where
 from ...contact.arrays import DRAG, NEAR, NORMAL, PUSH
 from ...contact.detection import placed, way_of_surface
 from ...contact.distances import collider_distance
 from ...laws.friction import coulomb, tangential
-from ...laws.vectors import minus
+from ...laws.membrane import chosen
+from ...laws.vectors import Vec, dot, minus
 from .arrays import LOAD
+
+
+@kernel
+def way_back(gap: Any, n: Vec, before: Vec, moved: Vec, col: Any, sub: Any, k: Any) -> tuple[Any, Vec]:
+    """Gap and normal for what got inside during the substep: back where it came from.
+
+    The nearest way out of a box may be another side, through the floor that it stands on. ``moved``: over the
+    surface, since ``before``. The plane that kept the start out has all of a convex shape behind it.
+    """
+    size, turn, where_ = placed(col, sub, k)
+    gap_then, n_then = collider_distance(col.kind[k], size, turn, where_, before)
+    came = both(gap < 0.0, gap_then > 0.0)
+    return where(came, gap_then + dot(n_then, moved), gap), chosen(came, n_then, n)
 
 
 @kernel
@@ -28,8 +42,12 @@ def collide(
                 size, turn, where_ = placed(col, sub + 1, k)
                 here = load3(x, i, lanes)
                 gap, n = collider_distance(col.kind[k], size, turn, where_, here)
+                before = load3(x_prev, i, lanes)
+                moved = minus(minus(here, before), way_of_surface(col, sub + 1, k, here))
                 near = load(pairs, (k, NEAR), lanes)
                 zero = near * 0.0
+                if any_lane(both(gap < 0.0, near > 0.0)):
+                    gap, n = way_back(gap, n, before, moved, col, sub, k)
                 old = zero
                 held = (zero, zero, zero)
                 if flags & LOAD:
@@ -40,7 +58,6 @@ def collide(
                         load(pairs, (k, DRAG + 2), lanes),
                     )
                 push = where(near > 0.0, maximum(old - (gap - c.radius[i]), 0.0), zero)
-                moved = minus(minus(here, load3(x_prev, i, lanes)), way_of_surface(col, sub + 1, k, here))
                 slip = tangential(moved, n)
                 wish = minus(held, slip)
                 drag = coulomb(wish, push, col.mu[0, body, k], col.mu[1, body, k])

@@ -102,6 +102,8 @@ def collide_surfaces(
                     side = side_now(now, side, q, to_local(pose, sub, k, start), m, t, j, e)
                 entry[e, SIDE] = side
                 gap, n = gap_at(found, rows, around, side)
+                if gap < 0.0:
+                    gap, n = way_back(gap, n, q, to_local(pose, sub, k, start), side, m, t, j, e)
                 single = False
             push = max(old - (gap - radius), 0.0)
             if push == 0.0 and old == 0.0:
@@ -124,6 +126,25 @@ def collide_surfaces(
                 notes[e, DRAG + a], notes[e, NORMAL + a] = drag[a], n[a]
                 x[i, a, lane] += move[a]
     follow(x, t, m, lo, hi)
+
+
+@kernel
+def way_back(
+    gap: Any, n: Vec, q: Vec, before: Vec, side: Any, m: Any, t: Any, j: Any, e: Any
+) -> tuple[Any, Vec]:
+    """Gap and normal for what got to the wrong side during the substep: back where it came from.
+
+    The nearest way out may lead through something else, as under a box on a floor.
+    """
+    found = look(
+        before, m.table, m.rows, m.boxes, m.entry[t, j], m.notes[t, j], m.faces[t, j], m.gap[t, j], e
+    )
+    if side_at(found, m.around, m.notes[t, j, e, RADIUS]) != 0:
+        then, normal = gap_at(found, m.rows, m.around, side)
+        through = then + dot(normal, minus(q, before))
+        if then > 0.0 and through < 0.0:
+            return through, normal
+    return gap, n
 
 
 @kernel
