@@ -27,7 +27,7 @@ from pliant.geometry.tetmesh import TetMesh
 NUMBER = re.compile(rb"(?<![\w.])[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(?![\w.])")
 INSTEAD = [
     b"nan", b"inf", b"1e400", b"-1", b"0", b"1", b"2", b"1e30", b"1e-30", b"999999999", b"2147483648",
-    b"-9e18", b"99999999999999999999", b"", b"0,5", b"1_0", b"0x1f", b"x", b"--2", b"3.7",
+    b"-9e18", b"99999999999999999999", b"", b"0,5", b"1_0", b"0x7", b"x", b"--2", b"3.7",
 ]  # fmt: skip
 SCENE = b"""# A sheet and a shirt between two colliders.
 [scene]

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.io.cells import Block, RawCells, sorted_cells
-from pliant.io.text import text_of
+from pliant.io.text import as_wholes, text_of
 
 KINDS = {
     1: ("line", 2), 2: ("triangle", 3), 3: ("quad", 4), 4: ("tetra", 4), 5: ("hexahedron", 8),
@@ -186,8 +186,8 @@ def _nodes_22(reader: _Reader) -> tuple[np.ndarray, np.ndarray]:
     n = _count(reader)
     if not reader.binary:
         table = reader.table(n, 4, whole=False)
-        tags = table[:, 0].astype(np.int64) if np.isfinite(table[:, 0]).all() else None
-        if tags is None or (tags != table[:, 0]).any():
+        tags = as_wholes(table[:, 0])
+        if tags is None:
             raise reader.fail("a node with a number that is not whole")
         return tags, table[:, 1:]
     row = np.dtype([("tag", reader.order + "i4"), ("x", reader.order + "f8", 3)])

@@ -208,6 +208,8 @@ def _colors(found: _Found) -> dict:
 
 def unit_colors(rows: np.ndarray) -> tuple[np.ndarray | None, str | None]:
     """Colours from 0 to 1 of numbers from 0 to 1 or 0 to 255; None and a remark for others."""
+    if not rows.size:
+        return None, None
     if np.isfinite(rows).all() and rows.min() >= 0.0:
         if rows.max() <= 1.0:
             return rows, None

@@ -23,7 +23,7 @@ def read_stl(file: Path) -> RawSurface:
     """The facets of all solids in an STL file; ``file_ids[3 f + c]`` is the vertex of corner c of facet f."""
     data = file.read_bytes()
     count = int.from_bytes(data[80:HEADER], "little") if len(data) >= HEADER else -1
-    if len(data) == HEADER + FACET * count:
+    if count >= 0 and len(data) == HEADER + FACET * count:
         corners = np.frombuffer(data, ROW, count, HEADER)["corners"].astype(np.float64).reshape(-1, 3)
     elif b"\0" in data and data[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         raise MeshError(

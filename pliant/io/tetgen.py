@@ -8,7 +8,7 @@ import numpy as np
 
 from pliant.errors import MeshError
 from pliant.io.cells import RawCells
-from pliant.io.text import numbers, text_of, wholes
+from pliant.io.text import as_wholes, numbers, text_of, wholes
 
 Rows = list[tuple[int, list[str]]]
 
@@ -21,8 +21,8 @@ def read_tetgen(file: Path) -> RawCells:
             raise MeshError(f"{file}: {part.name} is missing beside it; a TetGen mesh is a pair of files")
     table, first = _table(nodes, "points", 3)
     tets, _ = _table(elements, "tetrahedra", 4)
-    ids = tets.astype(np.int64)
-    if (ids != tets).any():
+    ids = as_wholes(tets)
+    if ids is None:
         raise MeshError(f"{elements}: refers to a point by a number that is not whole; export it again")
     return RawCells(table, tets=ids - first)
 

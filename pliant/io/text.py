@@ -53,6 +53,13 @@ def wholes(words: Sequence[str]) -> list[int]:
     return [int(word) for word in _plain(words)]
 
 
+def as_wholes(values: np.ndarray) -> np.ndarray | None:
+    """The same numbers as int64; None where one has decimals, is not finite or too large to be exact."""
+    with np.errstate(invalid="ignore"):
+        fits = bool(((np.abs(values) < 2.0**53) & (values == np.floor(values))).all())
+    return values.astype(np.int64) if fits else None
+
+
 def _plain(words: Sequence[str]) -> Sequence[str]:
     joined = "".join(words)
     if "_" in joined or not joined.isascii():

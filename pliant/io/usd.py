@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import MeshError, MissingExtraError
+from pliant.errors import MeshError, MissingExtraError, PliantError
 from pliant.io.colors import screen
 from pliant.io.obj import unit_colors
 from pliant.io.raw import RawSurface
@@ -20,22 +20,40 @@ TEXTURE = ("st", "uv", "UVMap", "map1", "st0")
 """Names that programs give to texture coordinates."""
 
 
-def _library() -> tuple[Any, Any, Any]:
+def _library() -> tuple[Any, Any]:
     try:
-        from pxr import Tf, Usd, UsdGeom
+        from pxr import Usd, UsdGeom
     except ImportError as error:
         raise MissingExtraError("reading USD files", "usd-core", "usd") from error
-    return Tf, Usd, UsdGeom
+    return Usd, UsdGeom
 
 
 def read_usd(file: Path) -> RawSurface:
     """The polygons of all active meshes on a stage; ``metres`` is the stage's metersPerUnit."""
-    Tf, Usd, UsdGeom = _library()
+    Usd, UsdGeom = _library()
     try:
-        stage = Usd.Stage.Open(str(file), Usd.Stage.LoadAll)
-    except Tf.ErrorException as error:
-        reason = " ".join(str(error).split())[:160]
-        raise MeshError(f"{file}: not a readable USD file ({reason}); export it again") from error
+        raw = _opened(file, Usd, UsdGeom)
+    except (PliantError, OSError):
+        raise
+    except Exception as error:
+        raise MeshError(f"{file}: not a readable USD file ({_reason(error)}); export it again") from error
+    if not (raw.metres is not None and np.isfinite(raw.metres) and raw.metres > 0.0):
+        raise MeshError(
+            f"{file}: metersPerUnit is {raw.metres}; give a unit, as in read_mesh(path, unit='cm')"
+        )
+    return raw
+
+
+def _reason(error: Exception) -> str:
+    """The library's words; they quote the file, and cannot be had where that is no text."""
+    try:
+        return " ".join(str(error).split())[:160]
+    except UnicodeDecodeError:
+        return "it is no UTF-8 text"
+
+
+def _opened(file: Path, Usd: Any, UsdGeom: Any) -> RawSurface:
+    stage = Usd.Stage.Open(str(file), Usd.Stage.LoadAll)
     places = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
     prims = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
     parts = [_mesh(file, prim, places, Usd, UsdGeom) for prim in prims if prim.IsA(UsdGeom.Mesh)]
@@ -43,10 +61,6 @@ def read_usd(file: Path) -> RawSurface:
     raw.metres = float(UsdGeom.GetStageMetersPerUnit(stage))
     if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
         raw.remarks.append(f"states no metersPerUnit; USD's own {raw.metres:g} is taken")
-    if not (np.isfinite(raw.metres) and raw.metres > 0.0):
-        raise MeshError(
-            f"{file}: metersPerUnit is {raw.metres}; give a unit, as in read_mesh(path, unit='cm')"
-        )
     return raw
 
 

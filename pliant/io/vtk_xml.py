@@ -226,7 +226,9 @@ def _piece(source: _File, piece: ElementTree.Element, kind: str) -> RawCells:
         arrays = {array.get("Name"): _array(source, array) for array in piece.findall(f"{name}/DataArray")}
         if "connectivity" not in arrays or "offsets" not in arrays:
             continue
-        own, of_all = arrays["offsets"].astype(np.int64), arrays["connectivity"].astype(np.int64)
+        if any(array.dtype.kind == "f" for array in arrays.values()):
+            raise source.fail(f"numbers {name} with decimals")
+        own, of_all = (arrays[k].ravel().astype(np.int64) for k in ("offsets", "connectivity"))
         promised = piece.get("NumberOfCells" if kind != "PolyData" else f"NumberOf{name}", "0")
         if str(len(own)) != promised or (own[-1] if len(own) else 0) != len(of_all):
             raise source.fail(
@@ -234,7 +236,7 @@ def _piece(source: _File, piece: ElementTree.Element, kind: str) -> RawCells:
             )
         ends.append(own + sum(map(len, ids)))
         ids.append(of_all)
-        types.append(np.full(len(own), of) if of else arrays.get("types", none).astype(np.int64))
+        types.append(np.full(len(own), of) if of else arrays.get("types", none).ravel().astype(np.int64))
     found = sorted_vtk(np.concatenate(types), np.concatenate(ends), np.concatenate(ids), source.file)
     return RawCells(points, **found, **_fields(source, piece, len(points)))
 

@@ -34,6 +34,7 @@ def read(tmp_path: Path, text: str | bytes) -> object:
         ("2.2", "1 0.0 0.0 0.0\n", "1 0.0 0_0 0.0\n", "line 6: '1 0.0 0_0 0.0' where 4 numbers are due"),
         ("2.2", "1 0.0 0.0 0.0\n", "1 0.0 nan 0.0\n", "coordinates must be finite"),
         ("2.2", "1 0.0 0.0 0.0\n", "2 0.0 0.0 0.0\n", "node 2 stands there twice"),
+        ("2.2", "1 0.0 0.0 0.0\n", "1e30 0.0 0.0 0.0\n", "a node with a number that is not whole"),
         ("2.2", "1 0.0 0.0 0.0\n", "99 0.0 0.0 0.0\n", "an element of type 'triangle' refers to node 1,"),
         ("2.2", "13 4 2 0 1 1 2 4 8\n", "13 4 2 0 1 1 2 4\n", "an element of type 'tetra' has 4 nodes"),
         ("2.2", "13 4 2 0 1 1 2 4 8\n", "13 4 9 0 1 1 2 4 8\n", "is no element"),

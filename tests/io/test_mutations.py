@@ -1,6 +1,6 @@
 """Damaged files end in a sound mesh or in one PliantError, soon; nothing else, and no mesh from garbage.
 
-500 of them run with the tests. All 5,000, in about two minutes::
+500 of them run with the tests. All 5,000, in about half a minute::
 
     PLIANT_MUTATIONS=5000 python3 dev.py test tests/io/test_mutations.py
 """
@@ -130,7 +130,7 @@ def test_damaged_files_are_read_or_refused_soon(tmp_path: Path, share: int) -> N
             folder = tmp_path if name == "scene.toml" else tmp_path / "one"
             folder.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
-            begin = time.perf_counter()
+            begin = time.process_time()  # of this process alone: the machine may be busy
             signal.setitimer(signal.ITIMER_REAL, 10 * MOST_SECONDS)
             try:
                 seen[name.split(".")[1], outcome(folder / name)] += 1
@@ -138,7 +138,7 @@ def test_damaged_files_are_read_or_refused_soon(tmp_path: Path, share: int) -> N
                 failed.append(f"seed {seed}, {name}: {type(error).__name__}: {str(error)[:200]}")
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
-            taken = time.perf_counter() - begin
+            taken = time.process_time() - begin
             slowest = max(slowest, taken)
             if taken > MOST_SECONDS:
                 failed.append(f"seed {seed}, {name}: {taken:.1f} s")

@@ -74,7 +74,7 @@ def test_stl_contradictions_are_named_by_line(tmp_path: Path, old: str, new: str
 
 def test_binary_stl_of_another_length_is_refused(tmp_path: Path) -> None:
     data = stl_binary(SHEET)
-    for content in (data[:-1], data + b"\0", data[:80] + b"\7\0\0\0" + data[84:]):
+    for content in (data[:-1], data + b"\0", data[:80] + b"\7\0\0\0" + data[84:], b"\1\0" * 17):
         with pytest.raises(MeshError, match=f"{len(content)} bytes do not fit the"):
             read_mesh(written(tmp_path, "bad.stl", content))
 

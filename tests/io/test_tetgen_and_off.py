@@ -44,6 +44,7 @@ def test_a_pair_is_read_by_either_name(tmp_path: Path, first: int, suffix: str) 
         ("6 4 0", "6 10 0", "tetrahedra of 10 numbers, not 4; mesh with first-order"),
         ("6 4 0", "7 4 0", "box.ele: 6 rows, its head promises 7"),
         ("0 0 1 3 7", "0 0 1 3 77", "refers to a vertex that does not exist"),
+        ("0 0 1 3 7", "0 0 1 3 1e30", "by a number that is not whole"),
         ("0 0 1 3 7", "0 0 1 3 7.5", "by a number that is not whole"),
         ("0 0 1 3 7", "0 0 1 3", "where number 0 and 4 numbers are due"),
         ("1 1.0 0.0 0.0", "1 1.0 nan 0.0", "coordinates must be finite"),
