@@ -12,6 +12,7 @@ EXPERIMENTS = {
     "beams": "a strip as a beam: tip loads from small to large, the first bending frequency (a minute)",
     "bars": "bars of tetrahedra: torsion, and a cantilever so short that shear counts (a minute)",
     "sheets": "woven strips and shear against plane stress, curved strips against the curved beam (a minute)",
+    "yardstick": "how far solvers are from Newton's answer, by sweeps and time; CSV, charts (a minute)",
     "conformance": "the rules that every solver must keep, for XPBD (some minutes)",
 }
 

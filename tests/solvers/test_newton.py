@@ -282,7 +282,7 @@ def test_what_has_no_energy_is_refused_by_name() -> None:
     with pytest.raises(SolverError, match="float64; build with that dtype"):
         pl.Simulation(scene, pl.Newton(), dtype="float32")
     scene.add_collider(pl.Plane(), friction=0.3, name="floor")
-    with pytest.raises(SolverError, match="floor"):
+    with pytest.raises(SolverError, match=r"floor.*friction=0"):
         pl.Simulation(scene, pl.Newton())
 
 
@@ -313,21 +313,14 @@ ROWS_IN_SHORT = [
     "pins_never_move",
     "targets_are_hit",
     "protocol_is_stated",
-    "renumbering",
-    "units_any_factor",
-    "saved_and_resumed",
     "non_finite_is_refused",
-    "non_finite_is_isolated",
-    "nothing_is_kept",
     "solid_rest",
-    "solid_free_fall",
     "solid_momentum",
     "solid_angular_momentum",
     "solid_pins",
     "solid_renumbering",
     "solid_units",
     "solid_reset",
-    "solid_saved_and_resumed",
 ]
 """What runs in a few seconds; docs/solvers/newton.md has the outcome of the whole suite."""
 

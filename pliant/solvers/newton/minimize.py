@@ -24,6 +24,9 @@ ROUNDS = 40
 STIFFEST = 1e3
 """How much penalties may grow."""
 
+ESCAPES = 20
+"""Saddles that one minimisation leaves."""
+
 CLAMPED = (0.0, 0.05, 0.2, 0.5, 1.0)
 """Shares of clamped elements in the matrix that are tried, until it is positive definite: the smallest share
 that will do keeps most of the curvature, and converges in half as many iterations as clamping everything."""
@@ -35,7 +38,7 @@ class Value:
 
     energies (E,) of all elements [J]; gradient (n,) [N]; floor: rounding error of the gradient's norm;
     slack: of a difference of energies; blocks: Hessians of the elements, columns (n, k): what else adds
-    ``U U^T`` to the Hessian.
+    ``U U^T`` to the Hessian; own (n/3, 3, 3): what adds to each particle's own block.
     """
 
     d: Array
@@ -45,6 +48,7 @@ class Value:
     slack: float
     blocks: list[Array]
     columns: Array
+    own: Array
 
     @property
     def residual(self) -> float:
@@ -69,6 +73,15 @@ class Objective(Interface):
 
     def factor(self, matrix: Array, columns: Array) -> Factor | None:
         """A factor; None where the matrix is not positive definite."""
+        ...
+
+    @property
+    def reach(self) -> float:
+        """How far a particle may go at once, away from a saddle [m]."""
+        ...
+
+    def downward(self, value: Value) -> tuple[Array, float]:
+        """A unit vector along which the Hessian is negative, and how much; 0 if there is none."""
         ...
 
 
@@ -114,6 +127,7 @@ class Descent:
         self.objective = objective
         self.last = 0
         self.clamped = 0
+        self.escapes = 0
 
     def factor(self, value: Value) -> Factor | None:
         """A factor at a value, with the smallest share of clamping near the one that served last."""
@@ -148,7 +162,13 @@ def minimize(objective: Objective, d: Array, start: float, tolerance: float, mos
         if not np.isfinite(residual):
             why = "the energy is not finite"
             break
-        if residual <= max(tolerance * start, value.floor):
+        done = residual <= max(tolerance * start, value.floor)
+        if done and descent.last > 0 and k < most:
+            lower = escape(objective, value, descent)
+            if lower is not None:
+                value = lower
+                continue
+        if done:
             floor, value = value.floor, polished(objective, value, factor)
             return Outcome(value, True, k, value.residual, start, floor, descent.clamped)
         if k == most:
@@ -157,7 +177,11 @@ def minimize(objective: Objective, d: Array, start: float, tolerance: float, mos
         if factor is None:
             why = "the clamped Hessian is singular"
             break
-        following = line_search(objective, value, -factor.solve(value.gradient))
+        step = -factor.solve(value.gradient)
+        following = None
+        if descent.last > 0 and -value.gradient @ step < 100 * value.slack:
+            following = escape(objective, value, descent)
+        following = following or line_search(objective, value, step)
         if following is None:
             why = "no step lowers the energy"
             break
@@ -210,6 +234,33 @@ def line_search(objective: Objective, value: Value, step: Array) -> Value | None
                 falls = trial.residual < value.residual or fall < -2 * (value.slack + trial.slack)
             if falls:
                 return trial if whole else objective.value(trial.d, hessian=True, projected=False)
+        length *= 0.5
+    return None
+
+
+def escape(objective: Objective, value: Value, descent: Descent) -> Value | None:
+    """A lower point beside a saddle, along a direction in which the energy curves down.
+
+
+    None where there is no such direction: the point is a minimum.
+    """
+    if descent.escapes >= ESCAPES:
+        return None
+    descent.escapes += 1
+    v, curvature = objective.downward(value)
+    if not curvature < 0:
+        descent.last = 0
+        return None
+    reach = objective.reach
+    slope = float(value.gradient @ v)
+    if slope > 0:
+        v, slope = -v, -slope
+    length = reach / float(np.abs(v).max())
+    while length * float(np.abs(v).max()) > 1e-8 * reach:
+        trial = objective.value(value.d + length * v, hessian=False, projected=False)
+        fall = objective.difference(trial, value)
+        if fall < ARMIJO * (length * slope + length**2 * curvature) - 2 * (value.slack + trial.slack):
+            return objective.value(trial.d, hessian=True, projected=False)
         length *= 0.5
     return None
 

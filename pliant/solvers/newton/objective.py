@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...model import Model
-from .elements import ELEMENTS
+from .elements import element_of
 from .elements.base import Array, Element
+from .gases import gases_of
 from .minimize import Value
+from .obstacles import Obstacles
 from .pattern import Factor, Pattern
 
 EPS = float(np.finfo(float).eps)
@@ -26,20 +28,29 @@ class Incremental:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.free = model.inv_mass > 0
-        self.elements: dict[str, Element] = {law: ELEMENTS[law](b) for law, b in model.blocks.items()}
-        self.pattern = Pattern([e.ids for e in self.elements.values()], self.free)
+        self.elements: dict[str, Element] = {law: element_of(b) for law, b in model.blocks.items()}
+        self.gases = gases_of(model)
+        self.obstacles = Obstacles(model) if len(model.colliders) else None
+        ids = [e.ids for e in self.elements.values()] + [gas.ids for gas in self.gases]
+        self.pattern = Pattern(ids, self.free)
         self.n = self.pattern.n
-        self.none = np.zeros((self.n, 0))
 
-    def begin(self, x_prev: Array, h: float, softness: dict[str, float], held: tuple[Array, Array]) -> None:
+    def begin(
+        self, x_prev: Array, h: float, softness: dict[str, float], held: tuple[Array, Array],
+        pressure: Array, s: int,
+    ) -> None:  # fmt: skip
         """Start a substep at x_prev (N, 3): softness of each law in this world, targets of attachments (A, 3)
-        at its end and start, in the order of their block."""
+        at its end and start, in the order of their block, pressures (S,) [Pa], which substep of the step."""
         inertia = self.model.mass[self.free] * ((1 + h * self.model.air_drag) / h**2)
         self.inertia, self.held = np.repeat(inertia, 3), held[0]
         for law, e in self.elements.items():
             origin = held[1][:, None] if law == "attachment" else x_prev[e.ids[:, :1]]
             alpha = e.block.compliance * softness[law]
             e.begin(x_prev[e.ids] - origin, alpha, e.block.damping_time / h)
+        for gas in self.gases:
+            gas.begin(float(pressure[gas.row]))
+        if self.obstacles is not None:
+            self.obstacles.begin(s)
 
     def place(self, base: Array, lag: Array) -> Value:
         """Search around a base (N, 3) that is ``lag`` (N, 3) away from x~; the value there."""
@@ -49,6 +60,8 @@ class Incremental:
             origin = self.held[:, None] if law == "attachment" else base[e.ids[:, :1]]
             self.corners[law] = base[e.ids] - origin
             e.measure(self.corners[law])
+        for gas in self.gases:
+            gas.place(base)
         return self.value(np.zeros(self.n), hessian=False, projected=False)
 
     def way(self, d: Array) -> Array:
@@ -56,6 +69,10 @@ class Incremental:
         out = np.zeros((len(self.free), 3))
         out[self.free] = d.reshape(-1, 3)
         return out
+
+    def places(self, d: Array) -> Array:
+        """Positions of the free particles (n/3, 3)."""
+        return self.base[self.free] + d.reshape(-1, 3)
 
     def vectors(self, law: str, way: Array) -> Array:
         """What a law's elements see."""
@@ -82,12 +99,29 @@ class Incremental:
                 stiff = np.sqrt(np.einsum("enm,enm->e", t.hessian, t.hessian))
                 error = np.abs(e.shape).sum(axis=2) * (size + stiff * e.size)[:, None]
                 noise += np.bincount(e.ids.ravel(), error.ravel(), len(way))
+        columns = np.zeros((self.n, len(self.gases)))
+        for k, gas in enumerate(self.gases):
+            shell = gas.terms(way, 2 if hessian else 1, projected)
+            energies.append(np.array([shell.energy]))
+            scatter(total, gas.ids, shell.gradient)
+            slack += shell.slack
+            if shell.blocks is not None:
+                blocks.append(shell.blocks)
+                noise += np.bincount(gas.ids.ravel(), shell.noise.ravel(), len(way))
+                slope = np.zeros_like(way)
+                scatter(slope, gas.ids, shell.slope)
+                columns[:, k] = np.sqrt(shell.stiffness) * slope[self.free].ravel()
+        own, touching = np.zeros((self.n // 3, 3, 3)), 0.0
+        if self.obstacles is not None:
+            energy, push, own, touching = self.obstacles.terms(self.places(d), 2 if hessian else 1, projected)
+            energies.append(energy)
+            total[self.free] += push
         pull = self.inertia * (d + self.lag)
         gradient = total[self.free].ravel() + pull
         noise = noise[self.free] + np.abs(pull).reshape(-1, 3).max(axis=1, initial=0.0)
-        floor = 10 * EPS * float(np.linalg.norm(noise))
+        floor = 10 * EPS * float(np.hypot(np.linalg.norm(noise), touching))
         every = np.concatenate([*energies, np.zeros(0)])
-        return Value(d, every, gradient, floor, EPS * slack, blocks, self.none)
+        return Value(d, every, gradient, floor, EPS * slack, blocks, columns, own)
 
     def difference(self, new: Value, old: Value) -> float:
         """E(new) - E(old) [J], summed over elements and particles, so that what does not change drops out."""
@@ -100,33 +134,47 @@ class Incremental:
 
     def matrix(self, value: Value) -> Array:
         """Numbers of the Hessian in the pattern."""
-        own = np.zeros((self.n // 3, 3, 3))
-        own[:, np.arange(3), np.arange(3)] = self.inertia.reshape(-1, 3)
+        own = value.own.copy()
+        own[:, np.arange(3), np.arange(3)] += self.inertia.reshape(-1, 3)
         return self.pattern.assemble([*value.blocks, own])
 
     def factor(self, matrix: Array, columns: Array) -> Factor | None:
         """Factor of a matrix; None where it is not positive definite."""
         return self.pattern.factor(matrix, columns)
 
+    def other_forces(self, d: Array) -> Array:
+        """Force of gases and obstacles on each particle (N, 3) [N]."""
+        way = self.way(d)
+        out = np.zeros_like(way)
+        for gas in self.gases:
+            scatter(out, gas.ids, -gas.terms(way, 1, False).gradient)
+        if self.obstacles is not None:
+            out[self.free] -= self.obstacles.terms(self.places(d), 1, False)[1]
+        return out
+
     # --- rigid rows ---
 
     def stiffen(self, value: Value) -> bool:
         """Choose penalties of rigid rows by the stiffness around them; False where there are none."""
         rigid = [(law, e) for law, e in self.elements.items() if e.any_rigid]
-        if rigid:
+        if rigid or self.obstacles is not None:
             stiff = self.pattern.matrix(self.matrix(value)).diagonal().reshape(-1, 3).mean(axis=1)
+            stiff = np.maximum(stiff, self.inertia[::3])
+            if self.obstacles is not None:
+                self.obstacles.stiffen(stiff)
             weight = np.zeros(len(self.free))
-            weight[self.free] = 1 / np.maximum(stiff, self.inertia[::3])
+            weight[self.free] = 1 / stiff
             way = self.way(value.d)
             for law, e in rigid:
                 e.stiffen(weight[e.ids], self.corners[law] + way[e.ids])
-        return bool(rigid)
+        return bool(rigid) or self.obstacles is not None
 
     def violation(self, d: Array) -> float:
         """The largest share of its size by which a rigid row is off."""
         way = self.way(d)
         off = [e.violation(self.vectors(law, way)) for law, e in self.elements.items() if e.any_rigid]
-        return max((float(v.max()) for v in off), default=0.0)
+        most = max((float(v.max()) for v in off), default=0.0)
+        return most if self.obstacles is None else max(most, self.obstacles.violation(self.places(d)))
 
     def harden(self, d: Array, factor: float) -> None:
         """Multipliers of rigid rows take over from their penalties, which grow by a factor."""
@@ -134,6 +182,22 @@ class Incremental:
         for law, e in self.elements.items():
             if e.any_rigid:
                 e.harden(self.vectors(law, way), factor)
+        if self.obstacles is not None:
+            self.obstacles.harden(self.places(d), factor)
+
+    @property
+    def reach(self) -> float:
+        """A tenth of an edge [m]."""
+        return 0.1 * self.model.length
+
+    def downward(self, value: Value) -> tuple[Array, float]:
+        """A unit vector (n,) along which the Hessian is negative, and how much; 0 if there is none."""
+        data = self.matrix(value)
+        v = self.pattern.negative_direction(data)
+        if v is None:
+            return np.zeros(self.n), 0.0
+        along = value.columns.T @ v
+        return v, float(v @ (self.pattern.matrix(data) @ v) + along @ along)
 
     def forces(self, law: str, d: Array) -> Array:
         """dU/dC (E, r) of a law's rows [N by unit of C]: minus lambda/h^2."""

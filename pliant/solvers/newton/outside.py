@@ -1,7 +1,7 @@
 """What acts on faces from outside, as :mod:`pliant.forces.stages` defines it: air, and given pressures.
 
 Both are found from positions and velocities at the start of a substep and act as an external force: that of
-air has no potential. A gas answers to its volume and is refused.
+air has no potential. A gas answers to its volume: :mod:`.gases`.
 """
 
 from __future__ import annotations

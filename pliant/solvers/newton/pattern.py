@@ -54,7 +54,6 @@ class Pattern:
         self.rows = (used % max(self.n, 1)).astype(np.int32)
         columns = used // max(self.n, 1)
         self.start = np.searchsorted(columns, np.arange(self.n + 1)).astype(np.int32)
-        self.order = "MMD_AT_PLUS_A"
 
     def _keys(self, of: Array) -> Array:
         """Column-major place of each number of each element's matrix; -1 where a corner is pinned."""
@@ -77,15 +76,38 @@ class Pattern:
         SuperLU in its symmetric mode pivots on the diagonal, so the signs of U's diagonal are those of the
         pivots of an LDL^T.
         """
+        lu = self._split(data)
+        if lu is None or not np.array_equal(lu.perm_r, lu.perm_c) or not np.all(lu.U.diagonal() > 0):
+            return None
+        return Factor(lu, columns)
+
+    def negative_direction(self, data: Array) -> Array | None:
+        """A unit vector along which an indefinite matrix is negative: ``L^T v = e_k`` for the smallest pivot.
+
+        None for a matrix that is positive, or whose factor needed other pivots than the diagonal.
+        """
+        lu = self._split(data)
+        if lu is None or not np.array_equal(lu.perm_r, lu.perm_c):
+            return None
+        upper = lu.U.tocsr()
+        pivots = upper.diagonal()
+        k = int(np.argmin(pivots))
+        if not pivots[k] < 0:
+            return None
+        unit = np.zeros(self.n)
+        unit[k] = pivots[k]
+        w: Array = scipy.sparse.linalg.spsolve_triangular(upper, unit, lower=False)
+        v = w[lu.perm_c]
+        return v / np.linalg.norm(v)
+
+    def _split(self, data: Array) -> scipy.sparse.linalg.SuperLU | None:
+        """LU by diagonal pivots; None for a singular matrix."""
         try:
-            lu = scipy.sparse.linalg.splu(
+            return scipy.sparse.linalg.splu(
                 self.matrix(data),
-                permc_spec=self.order,
+                permc_spec="MMD_AT_PLUS_A",
                 diag_pivot_thresh=0.0,
                 options={"SymmetricMode": True, "Equil": False},
             )
         except RuntimeError:  # exactly singular
             return None
-        if not np.array_equal(lu.perm_r, lu.perm_c) or not np.all(lu.U.diagonal() > 0):
-            return None
-        return Factor(lu, columns)

@@ -12,13 +12,10 @@ from ...errors import SolverError
 from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered, spread
-from .minimize import Outcome, constrained
-from .workspace import Moves, Workspace
+from .substep import NEAR, Ended, Inputs, advance
+from .workspace import Workspace
 
 Array = np.ndarray
-
-RIGID = 1e-10
-"""Share of an element's size by which a rigid row may be off."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Newton:
                     below)
     max_iterations  of Newton per substep; a world that needs more reports NOT_CONVERGED and goes on
 
-    Float64 only. Colliders, gases and rigid materials are refused by ``init``. Worlds run one by one.
+    Float64 only. Friction, mesh colliders and rigid materials are refused by ``init``. Worlds run one by one.
     docs/solvers/newton.md has the equations.
     """
 
@@ -86,90 +83,35 @@ class Newton:
         _check_step(dt, report)
         start = time.perf_counter()
         x, v = gathered(state.x_lanes, model), gathered(state.v_lanes, model)
-        moves, softness = ws.moves(state, control, self.substeps), ws.softness(control)
-        status = np.zeros(model.n_worlds, np.int32)
-        energy, residual = np.zeros(model.n_worlds), np.zeros(model.n_worlds)
-        iterations = 0
-        for w in range(model.n_worlds):
-            if state.frozen[w]:
-                status[w] = int(Status.FROZEN)
-                continue
-            found = self.advance(ws, control, moves, softness[w], w, x[w], v[w], dt)
-            if found is None:
-                status[w] = int(Status.NONFINITE)
-                state.frozen[w] = True
-                continue
-            x[w], v[w], outcomes = found
-            iterations = max(iterations, sum(o.iterations for o in outcomes))
-            energy[w], residual[w] = ws.objective.energy(outcomes[-1].value), outcomes[-1].residual
-            if not all(o.converged for o in outcomes):
-                status[w] |= int(Status.NOT_CONVERGED)
+        inputs = Inputs.of(ws, state, control, dt, self.substeps, self.tolerance, self.max_iterations)
+        info = StepInfo(
+            time=state.time + dt,
+            status=np.zeros(model.n_worlds, np.int32),
+            iterations=0,
+            contacts=np.zeros(model.n_worlds, int),
+            max_penetration=np.zeros(model.n_worlds),
+            incremental_potential=np.zeros(model.n_worlds),
+            primal_residual=np.zeros(model.n_worlds),
+        )
+        failed = np.zeros(model.n_worlds, bool)
+        for w in np.flatnonzero(~state.frozen).tolist():
+            ended = advance(ws, inputs, w, x[w], v[w])
+            failed[w] = ended is None
+            if ended is not None:
+                x[w], v[w] = ended.x, ended.v
+                _report(info, w, ended, ws)
+        info.status[state.frozen] = int(Status.FROZEN)
+        info.status[failed] = int(Status.NONFINITE)
+        state.frozen |= failed
         state.x_lanes[...] = spread(x, model)
         state.v_lanes[...] = spread(v, model)
         state.time += dt
-        info = StepInfo(
-            time=state.time,
-            status=status,
-            iterations=iterations,
-            contacts=np.zeros(model.n_worlds, int),
-            max_penetration=np.zeros(model.n_worlds),
-            incremental_potential=energy,
-            primal_residual=residual,
-        )
         control.arrived()
         info.timers["minimisation"] = time.perf_counter() - start
         if report == "full":
             complete_report(info, model, state, control, ws.last_substep(dt / self.substeps))
             info.timers["report"] = time.perf_counter() - start - info.timers["minimisation"]
         return info
-
-    def advance(
-        self, ws: Workspace, control: Control, moves: Moves, softness: dict[str, float], world: int,
-        x: Array, v: Array, dt: float,
-    ) -> tuple[Array, Array, list[Outcome]] | None:  # fmt: skip
-        """All substeps of one world: x, v (N, 3), and how each minimisation ended; None if not finite."""
-        h, outcomes = dt / self.substeps, []
-        with np.errstate(all="ignore"):
-            for s in range(self.substeps):
-                held = moves.held(world, s, self.substeps)
-                pins = moves.pins(world, s, self.substeps, dt)
-                ended = self.substep(ws, control, softness, world, x, v, h, held, pins)
-                if ended is None:
-                    return None
-                x, v, outcome = ended
-                outcomes.append(outcome)
-        return x, v, outcomes
-
-    def substep(
-        self, ws: Workspace, control: Control, softness: dict[str, float], world: int, x: Array, v: Array,
-        h: float, held: tuple[Array, Array], pins: tuple[Array, Array],
-    ) -> tuple[Array, Array, Outcome] | None:  # fmt: skip
-        """Predict, minimise, and take the velocity from what the minimisation moved."""
-        model, objective = ws.model, ws.objective
-        x_tilde, speed = ws.predict(control, world, x, v, h)
-        x_tilde[model.pin_ids], speed[model.pin_ids] = pins
-        if not (np.isfinite(x_tilde).all() and np.isfinite(x).all()):
-            return None
-        ws.x_prev[world] = x
-        objective.begin(x, h, softness, held)
-        coast = objective.place(x_tilde, np.zeros_like(x))
-        moving = objective.energy(coast)
-        rest = x.copy()
-        rest[model.pin_ids] = pins[0]
-        stay = objective.place(rest, -h * speed)
-        start = min(coast.residual, stay.residual)
-        lead = np.zeros_like(speed)  # velocity that the base itself stands for
-        if not objective.energy(stay) < moving:
-            stay, rest, lead = objective.place(x_tilde, np.zeros_like(x)), x_tilde, speed
-        lead[model.pin_ids] = pins[1]
-        outcome = constrained(objective, stay.d, start, self.tolerance, self.max_iterations, RIGID)
-        d = objective.way(outcome.value.d)
-        x_new, v_new = rest + d, lead + d * (1 / h)
-        if not (np.isfinite(x_new).all() and np.isfinite(v_new).all()):
-            return None
-        for law in ws.lambda_:
-            ws.lambda_[law][world] = -(h**2) * objective.forces(law, outcome.value.d)
-        return x_new, v_new, outcome
 
     def multipliers(self, model: Model, ws: Workspace, law: str) -> Array:
         """lambda (W, E, rows) of a law at the end of the last step, in the order constraints were added.
@@ -181,6 +123,21 @@ class Newton:
             raise SolverError(f'this scene has no constraints of law "{law}"; it has {present}')
         back = np.argsort(model.blocks[law].file_order, kind="stable")
         return ws.lambda_[law][:, back]
+
+
+def _report(info: StepInfo, world: int, ended: Ended, ws: Workspace) -> None:
+    """How a world's step ended."""
+    last = ended.outcomes[-1]
+    assert info.incremental_potential is not None
+    assert info.primal_residual is not None
+    info.incremental_potential[world] = ws.objective.energy(last.value)
+    info.primal_residual[world] = last.residual
+    info.iterations = max(info.iterations, sum(o.iterations for o in ended.outcomes))
+    info.contacts[world], info.max_penetration[world] = ended.contacts, ended.depth
+    if not all(o.converged for o in ended.outcomes):
+        info.status[world] |= int(Status.NOT_CONVERGED)
+    if ended.buried > NEAR * ws.model.length:
+        info.status[world] |= int(Status.START_PENETRATES)
 
 
 def _check_step(dt: float, report: str) -> None:

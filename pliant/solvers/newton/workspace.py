@@ -10,7 +10,7 @@ import numpy as np
 from ...diagnostics.report import Substep
 from ...errors import SolverError
 from ...laws import LAWS
-from ...model import Model
+from ...model import MESH, Model
 from ...state import Control, State, gathered, spread
 from .elements import ELEMENTS
 from .elements.base import Array
@@ -23,10 +23,12 @@ def refuse(model: Model) -> None:
     wrong = []
     if model.dtype != np.float64:
         wrong.append(f"precision {model.dtype}: the reference is computed in float64; build with that dtype")
-    if len(model.colliders):
-        named = ", ".join(model.colliders.names) or f"{len(model.colliders)} of them"
-        wrong.append(f"colliders ({named}): contact and friction are not part of its energy")
-    wrong += [f'the gas "{p.name}"' for p in model.pressures if p.gas]
+    rough = np.any((model.colliders.mu_static > 0) | (model.colliders.mu_kinetic > 0), axis=0)
+    for name, kind, grips in zip(model.colliders.names, model.colliders.kind, rough, strict=True):
+        if kind == MESH:
+            wrong.append(f'the mesh collider "{name}"')
+        elif grips:
+            wrong.append(f'friction with "{name}", which has no energy (give it friction=0)')
     for law, block in model.blocks.items():
         rigid = int(np.sum(np.any(block.compliance == 0, axis=1)))
         if rigid and not ELEMENTS[law].may_be_rigid:
@@ -76,7 +78,8 @@ class Workspace:
     """Elements and matrix pattern of one model; made by ``solver.init``. It remembers nothing between steps.
 
     lambda_: per law (W, E, r) of the last substep, in the order of the model's blocks. x_prev, v_last
-    (W, N, 3): where that began.
+    (W, N, 3): where that began; other_force
+    (W, N, 3) [N]: of gases and colliders at its end.
     """
 
     def __init__(self, model: Model) -> None:
@@ -87,6 +90,8 @@ class Workspace:
         self.lambda_ = {law: np.zeros((w, *b.compliance.shape)) for law, b in model.blocks.items()}
         self.x_prev = np.zeros((w, model.n_particles, 3))
         self.v_last = np.zeros_like(self.x_prev)
+        self.other_force = np.zeros_like(self.x_prev)
+        self.given = np.array([not p.gas for p in model.pressures])  # pressures that act from outside
 
     def moves(self, state: State, control: Control, substeps: int) -> Moves:
         """How pins and attachments move in the coming step."""
@@ -113,7 +118,7 @@ class Workspace:
         model = self.model
         if model.faces is not None:
             wind, pressure = (gathered(a, model)[world] for a in (control.wind, control.pressure))
-            push = face_forces(model.faces, x, v, wind, pressure, h)
+            push = face_forces(model.faces, x, v, wind, np.where(self.given, pressure, 0.0), h)
             v = v + (h * model.inv_mass)[:, None] * push
         self.v_last[world] = v
         v = v + h * gathered(control.gravity, model)[world]
@@ -126,5 +131,5 @@ class Workspace:
         """What the report needs to know."""
         model = self.model
         lanes = {law: spread(a, model) for law, a in self.lambda_.items()}
-        nothing = np.zeros_like(self.x_prev)
-        return Substep(h, spread(self.x_prev, model), spread(self.v_last, model), lanes, nothing)
+        x_prev, v_last = spread(self.x_prev, model), spread(self.v_last, model)
+        return Substep(h, x_prev, v_last, lanes, self.other_force.copy())

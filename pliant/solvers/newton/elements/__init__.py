@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ....model import Block
 from .base import Element
-from .hinges import Dihedral, DihedralAcos
+from .hinges import DampedIsometric, Dihedral, DihedralAcos
 from .lines import Attachment, Curved, Distance, Isometric
 from .sheets import Membrane, Orthotropic, StrainLimit
 from .solids import ArapTet, NeoHookean, Volume
@@ -25,3 +26,10 @@ ELEMENTS: dict[str, type[Element]] = {
     "tie": Tie,
 }
 """The element of each law that a model can hold."""
+
+
+def element_of(block: Block) -> Element:
+    """The constraints of a law, ready to be evaluated."""
+    if block.law == "isometric" and block.damping_time.any():
+        return DampedIsometric(block)
+    return ELEMENTS[block.law](block)

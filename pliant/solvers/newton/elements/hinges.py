@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Array, Element, inverse, outer, skew
+from .base import Array, Element, Terms, inverse, outer, positive, skew
 
 EYE = np.eye(3)
 
@@ -100,3 +100,59 @@ class DihedralAcos(Dihedral):
 
     def curvature(self, z: Array, pull: Array) -> Array:
         return (pull[:, 0] * np.sign(angle(z)))[:, None, None] * angle_hessian(z)
+
+
+class DampedIsometric(Dihedral):
+    """Isometric bending whose change is slowed: the energy of ``C = sum K_i x_i``, and of ``c - c_n``.
+
+    ``c = C . u`` with the hinge's mean normal u, so that no rigid motion is damped. XPBD takes the signed
+    length of C for c, the same where the triangles keep their shape, and a jump where a hinge that is
+    stretched passes through flat: no potential has its force.
+    """
+
+    may_be_rigid = False
+
+    def remember(self, before: Array) -> None:
+        self.c_before = self.height(self.vectors(before))[0][:, None]
+
+    def height(self, z: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """c, its gradient (E, 9), sum K x (E, 3), u, 1/|m|, and how the normal m turns (E, 3, 9)."""
+        v = np.einsum("ea,eai->ei", self.params[:, 1:4], z)
+        w = z[:, 1] - z[:, 2]
+        m = np.cross(z[:, 0], w)
+        over = inverse(np.linalg.norm(m, axis=1))
+        u = over[:, None] * m
+        by = np.concatenate([-skew(w), skew(z[:, 0]), -skew(z[:, 0])], axis=2)
+        c = dot(v, u)
+        along = np.einsum("ea,ei->eai", self.params[:, 1:4], u).reshape(-1, 9)
+        turn = over[:, None] * (v - c[:, None] * u)
+        return c, along + np.einsum("ei,ein->en", turn, by), v, u, over, by
+
+    def terms(self, z: Array, order: int, projected: bool) -> Terms:
+        c, g, v, u, over, by = self.height(z)
+        k, drag = self.k[:, 0], self.k[:, 0] * self.gamma[:, 0]
+        late = c - self.c_before[:, 0]
+        stencil = np.einsum("ea,ij->eiaj", self.params[:, 1:4], EYE).reshape(-1, 3, 9)
+        energy = 0.5 * (k * dot(v, v) + drag * late * late)
+        gradient = np.einsum("e,ei,ein->en", k, v, stencil) + (drag * late)[:, None] * g
+        h = None
+        if order == 2:
+            flat = over[:, None, None] * (EYE - outer(u, u))
+            cross = np.matmul(stencil.transpose(0, 2, 1), np.matmul(flat, by))
+            b = 3 * c[:, None, None] * outer(u, u) - outer(v, u) - outer(u, v) - c[:, None, None] * EYE
+            b = (over * over)[:, None, None] * b
+            bend = cross + cross.transpose(0, 2, 1) + np.matmul(by.transpose(0, 2, 1), np.matmul(b, by))
+            s = skew(over[:, None] * (v - c[:, None] * u))
+            bend[:, 0:3, 3:6] -= s
+            bend[:, 0:3, 6:9] += s
+            bend[:, 3:6, 0:3] += s
+            bend[:, 6:9, 0:3] -= s
+            h = k[:, None, None] * np.matmul(stencil.transpose(0, 2, 1), stencil)
+            h += drag[:, None, None] * outer(g, g) + (drag * late)[:, None, None] * bend
+            h = positive(h) if projected else h
+        return Terms(energy, gradient, h)
+
+    def forces(self, z: Array) -> Array:
+        c, _, v, u, _, _ = self.height(z)
+        drag = self.gamma[:, 0] * (c - self.c_before[:, 0])
+        return self.k[:, :1] * (v + drag[:, None] * u)
