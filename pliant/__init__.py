@@ -61,6 +61,8 @@ _HOMES = {
     "SolverError": "errors",
     "ProtocolError": "errors",
     "MissingExtraError": "errors",
+    "PliantWarning": "errors",
+    "MeshWarning": "errors",
 }
 _MODULES = {"shapes": "geometry.shapes"}
 
@@ -73,8 +75,10 @@ if TYPE_CHECKING:
     from .diagnostics.intersections import self_intersections
     from .errors import (
         MeshError,
+        MeshWarning,
         MissingExtraError,
         PliantError,
+        PliantWarning,
         ProtocolError,
         SceneError,
         SceneFileError,

@@ -60,7 +60,7 @@ class Buffers:
         elif sparse is None:
             raise self.fail(f"accessor {index} has no data (compressed perhaps: save it without compression)")
         else:
-            if count > 1 << 26:
+            if count > 1 << 22:
                 raise self.fail(f"accessor {index} promises {count} rows without data")
             found = np.zeros((count, width), dtype)
         if sparse is not None:

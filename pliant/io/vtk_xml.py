@@ -33,7 +33,7 @@ POLY = {"Verts": 2, "Lines": 4, "Strips": STRIP, "Polys": POLYGON}
 COLORS = ("rgba", "rgb", "colors", "color", "colours")
 """Names of fields that hold colours, in small letters."""
 COMPRESSORS = ("vtkZLibDataCompressor", "vtkLZMADataCompressor")
-LARGEST = 1 << 32
+LARGEST = 1 << 30
 """Bytes that compressed data may have at most."""
 
 
