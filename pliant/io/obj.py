@@ -192,8 +192,8 @@ def _colors(found: _Found) -> dict:
     remarks = []
     if found.comments:
         remarks.append(
-            f"{len(found.comments)} lines are no OBJ statements (the first is line {found.comments[0]}); "
-            "taken for comments"
+            f"lines that are no OBJ statements, taken for comments: {len(found.comments)} "
+            f"(the first is line {found.comments[0]})"
         )
     colors = None
     if found.colors and len({len(c) for c in found.colors}) == 1 and len(found.colors) == len(found.vertices):

@@ -173,7 +173,7 @@ def _texture(raw: RawSurface, pieces: Cut) -> tuple[np.ndarray | None, np.ndarra
         at = np.where(bare, len(uv), at)
         uv = np.concatenate([uv, np.zeros((1, 2))])
         faces = len(np.unique(np.repeat(np.arange(len(raw.sizes)), raw.sizes)[bare]))
-        raw.remarks.append(f"{faces} faces have no texture coordinates; they get (0, 0)")
+        raw.remarks.append(f"faces without texture coordinates, which get (0, 0): {faces}")
     one = np.full(len(raw.vertices), -1)
     one[raw.corners] = at
     if (one[raw.corners] == at).all() and (one >= 0).all():

@@ -23,7 +23,9 @@ def test_obj_in_all_its_dress(tmp_path: Path) -> None:
         "f 1/1/1 2/2/1 \\\r\n  3/1/1 # continued\r\nv 0 1 0\r\nusemtl\r\ns off\r\n"
         "f -4//1 -2//1 -1//1\r\nl 1 2"
     )
-    with pytest.warns(MeshWarning, match="1 faces have no texture coordinates|1 of 4 vertices have a colour"):
+    with pytest.warns(
+        MeshWarning, match="faces without texture coordinates.*: 1|1 of 4 vertices have a colour"
+    ):
         mesh = read_mesh(written(tmp_path, "towel.obj", text))
     assert mesh.vertices.tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
@@ -124,7 +126,7 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, content: str | bytes, m
 
 def test_lines_that_lost_their_comment_sign_are_warned_of(tmp_path: Path) -> None:
     text = f"File made by hand\n: 4\n{SQUARE}4 vertices, 0 normals\nf 1 2 3 4\nend of file\n"
-    with pytest.warns(MeshWarning, match=r"4 lines are no OBJ statements \(the first is line 1\)"):
+    with pytest.warns(MeshWarning, match=r"no OBJ statements, taken for comments: 4 \(the first is line 1\)"):
         assert read_mesh(written(tmp_path, "a.obj", text)).n_triangles == 2
 
 
@@ -177,3 +179,13 @@ def test_objects_and_groups_are_one_mesh_and_polygons_are_kept(tmp_path: Path) -
     assert mesh.polygons == ((0, 1, 2), (0, 2, 3), (4, 5, 6, 7))
     assert mesh.triangle_polygon.tolist() == [0, 1, 2, 2]  # type: ignore[union-attr]
     assert read_mesh(written(tmp_path, "b.obj", SQUARE + "f 1 2 3\n")).polygons is None  # type: ignore[union-attr]
+
+
+def test_a_wall_with_a_window_is_one_polygon(tmp_path: Path) -> None:
+    """The face runs to the hole and back along a bridge, and so names two of its vertices twice."""
+    wall = SQUARE.replace("1", "4") + "v 1 1 0\nv 1 2 0\nv 2 2 0\nv 2 1 0\nf 1 2 3 4 1 5 6 7 8 5\n"
+    mesh = read_mesh(written(tmp_path, "a.obj", wall))
+    assert isinstance(mesh, TriMesh)
+    assert mesh.area == pytest.approx(15.0)
+    assert mesh.polygons == ((0, 1, 2, 3, 0, 4, 5, 6, 7, 4),)
+    assert [len(loop) for loop in topology.boundary_loops(mesh.triangles)] == [4, 4]
