@@ -264,7 +264,7 @@ def test_a_hundred_thousand_triangles_take_less_than_a_second(kind: str) -> None
     report = pl.check_mesh(mesh, self_intersections=False)
     seconds = time.process_time() - start
     assert ("split_seam" in report) == (kind == "soup")
-    assert seconds < (1.0 if kind == "clean" else 2.5), f"{seconds:.2f} s"
+    assert seconds < (1.0 if kind == "clean" else 4.0), f"{seconds:.2f} s"
 
 
 def test_mending_leaves_nothing_that_mending_could_cure() -> None:
