@@ -108,6 +108,13 @@ def _add_long_runs(commands: argparse._SubParsersAction) -> None:
         description="; ".join(map(": ".join, EXPERIMENTS.items())),
     )
     lab.add_argument("experiment", choices=tuple(EXPERIMENTS), help="which one")
+    lab.add_argument(
+        "--quick", action="store_true", help="fewer settings, shorter runs; of those with a report"
+    )
+    lab.add_argument(
+        "--out", metavar="DIR", help="write report.html, report.json and a CSV for each plot there"
+    )
+    lab.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     bench = commands.add_parser(
         "bench", help="benchmarks", description="; ".join(map(": ".join, WORKLOADS.items()))
     )
