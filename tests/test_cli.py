@@ -200,6 +200,16 @@ def test_run_names_its_files_after_the_scene(
     assert {p.name for p in tmp_path.iterdir()} == {"cloth.toml", "cloth.html", "cloth.png"}
 
 
+def test_the_reference_solves_a_scene_file(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "hung.toml"
+    file.write_text('[[cloth]]\nshape = { kind = "grid", nx = 4, ny = 4 }\nmaterial = "cotton"\npins = [0]\n', "utf-8")
+    options = ["--seconds", "0.04", "--solver", "newton", "--out", str(tmp_path / "b.npz"), "--json"]
+    assert main(["run", str(file), *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["protocol"]["solver"] == "Newton"
+    assert report["last_step"]["status"] == ["ok"]
+
+
 def test_options_win_over_the_file(scene: str, capsys: pytest.CaptureFixture) -> None:
     options = ["--seconds", "0.04", "--worlds", "3", "--world", "2", "--dtype", "float32", "--solver", "pbd"]
     assert main(["run", scene, *options, "--threads", "1", "--out", "b.npz", "--json"]) == 0

@@ -96,8 +96,7 @@ class Incremental:
             slack += float(np.sum(size * e.size))
             if t.hessian is not None:
                 blocks.append(at_corners(e.shape, t.hessian))
-                stiff = np.sqrt(np.einsum("enm,enm->e", t.hessian, t.hessian))
-                error = np.abs(e.shape).sum(axis=2) * (size + stiff * e.size)[:, None]
+                error = np.abs(e.shape).sum(axis=2) * (size + t.stiffness * e.size)[:, None]
                 noise += np.bincount(e.ids.ravel(), error.ravel(), len(way))
         columns = np.zeros((self.n, len(self.gases)))
         for k, gas in enumerate(self.gases):

@@ -24,10 +24,16 @@ ABSENT = 1e-100
 
 @dataclass
 class Terms:
-    """Energy (E,) [J], gradient (E, n) and Hessian (E, n, n) with respect to an element's vectors."""
+    """Energy (E,) [J], gradient (E, n) and Hessian (E, n, n) with respect to an element's vectors.
+
+    stiffness (E,): the size of the Hessian's part that comes from the stiffness of the rows. It tells how
+    rounding of the vectors shows in the gradient; the other part grows without bound where a law has a
+    kink, and would call any gradient rounding.
+    """
 
     energy: Array
     gradient: Array
+    stiffness: Array
     hessian: Array | None = None
 
 
@@ -162,7 +168,8 @@ class Element:
         if order == 2:
             h = np.matmul((j * stiff[:, :, None]).transpose(0, 2, 1), j) + self.curvature(z, pull)
             h = positive(h) if projected else h
-        return Terms(energy.sum(axis=1), gradient, h)
+        stiffness = np.einsum("er,ern,ern->e", stiff, j, j)
+        return Terms(energy.sum(axis=1), gradient, stiffness, h)
 
     def forces(self, z: Array) -> Array:
         """dU/dC of each row (E, r): minus lambda/h^2."""

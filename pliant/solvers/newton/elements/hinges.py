@@ -150,7 +150,8 @@ class DampedIsometric(Dihedral):
             h = k[:, None, None] * np.matmul(stencil.transpose(0, 2, 1), stencil)
             h += drag[:, None, None] * outer(g, g) + (drag * late)[:, None, None] * bend
             h = positive(h) if projected else h
-        return Terms(energy, gradient, h)
+        stiffness = k * np.sum(self.params[:, 1:4] ** 2, axis=1) + drag * dot(g, g)
+        return Terms(energy, gradient, stiffness, h)
 
     def forces(self, z: Array) -> Array:
         c, _, v, u, _, _ = self.height(z)

@@ -108,7 +108,7 @@ class Membrane(Triangle):
             h += stiff[:, 1, None, None] * outer(r, r)
             h += (stiff[:, 0] - ratio)[:, None, None] * outer(unit, unit)
             h = positive(h) if projected else h
-        return Terms(energy.sum(axis=1), gradient, h)
+        return Terms(energy.sum(axis=1), gradient, stiff[:, 0] + 2 * stiff[:, 1], h)
 
 
 class Orthotropic(Triangle):
@@ -208,7 +208,7 @@ class StrainLimit(Triangle):
             mixed = (mixed + np.einsum("ea,ei->eai", vectors[:, :, 0], y[:, 1])).reshape(-1, 6)
             stiff = (kappa / most**2)[:, None, None]
             h += stiff * (outer(some * one, one) + outer(both * two, two) + 0.5 * outer(share * mixed, mixed))
-        return Terms(energy, gradient, h)
+        return Terms(energy, gradient, 2 * kappa / most**2 * np.einsum("eai,eai->e", z, z), h)
 
     def forces(self, z: Array) -> Array:
         return np.trace(self.pushed(z)[2], axis1=1, axis2=2)[:, None]

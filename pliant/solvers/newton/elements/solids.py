@@ -86,6 +86,7 @@ class Tetrahedron(Element):
             energy, gradient, h = self.dragged(z, order)
             terms.energy = terms.energy + weight * energy
             terms.gradient = terms.gradient + weight[:, None] * gradient
+            terms.stiffness = terms.stiffness + weight
             if terms.hessian is not None:
                 terms.hessian = terms.hessian + weight[:, None, None] * h
         return terms
@@ -110,7 +111,7 @@ class ArapTet(Tetrahedron):
         away, rotation = columns(f - r), columns(r)
         energy, pull, stiff = self.second(s.sum(axis=1) - 3)
         energy = energy + 0.5 * k * np.einsum("en,en->e", away, away)
-        terms = Terms(energy, k[:, None] * away + pull[:, None] * rotation)
+        terms = Terms(energy, k[:, None] * away + pull[:, None] * rotation, k + 3 * stiff)
         if order == 2:
             h = (pull - k)[:, None, None] * turning(*turns(u, s, vt)) + k[:, None, None] * EYE9
             terms.hessian = h + stiff[:, None, None] * outer(rotation, rotation)
@@ -170,7 +171,8 @@ class NeoHookean(Tetrahedron):
         energy, pull, stiff = self.second(q)
         push = pull + k * (q - 1)
         energy = energy + 0.5 * k * self.squared(z)
-        terms = Terms(energy, k[:, None] * z.reshape(len(z), 9) + push[:, None] * cof)
+        gradient = k[:, None] * z.reshape(len(z), 9) + push[:, None] * cof
+        terms = Terms(energy, gradient, k + (stiff + k) * np.einsum("en,en->e", cof, cof))
         if order == 2:
             h = (stiff + k)[:, None, None] * outer(cof, cof) + k[:, None, None] * EYE9
             terms.hessian = h + push[:, None, None] * determinant_curvature(z)
