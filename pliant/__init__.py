@@ -52,10 +52,12 @@ _HOMES = {
     "load_scene": "io.scenes",
     "SceneFile": "io.scenes",
     "self_intersections": "diagnostics.intersections",
+    "sew": "sewing",
     "set_threads": "backend.threads",
     "get_threads": "backend.threads",
     "PliantError": "errors",
     "MeshError": "errors",
+    "PatternError": "errors",
     "SceneError": "errors",
     "SceneFileError": "errors",
     "SolverError": "errors",
@@ -64,11 +66,12 @@ _HOMES = {
     "PliantWarning": "errors",
     "MeshWarning": "errors",
 }
-_MODULES = {"shapes": "geometry.shapes"}
+_MODULES = {"garments": "garments", "shapes": "geometry.shapes"}
 
 __all__ = ["__version__", *sorted(_HOMES), *sorted(_MODULES)]
 
 if TYPE_CHECKING:
+    from . import garments
     from .bodies import Cloth, Solid
     from .checking.check import check_mesh
     from .checking.report import MeshReport
@@ -77,6 +80,7 @@ if TYPE_CHECKING:
         MeshError,
         MeshWarning,
         MissingExtraError,
+        PatternError,
         PliantError,
         PliantWarning,
         ProtocolError,
@@ -97,6 +101,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .protocol import Claims, Protocol, Status, StepInfo
     from .scene import Scene
+    from .sewing import sew
     from .simulation import Simulation
     from .solvers.base import Solver
     from .solvers.newton.solver import Newton

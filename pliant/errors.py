@@ -22,6 +22,10 @@ class SceneFileError(SceneError):
     """A scene file has a mistake; the message names its line and field."""
 
 
+class PatternError(PliantError):
+    """A sewing pattern has a mistake; the message names its panel, edge or seam."""
+
+
 class SolverError(PliantError):
     """A solver was configured or called wrongly."""
 

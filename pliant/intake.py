@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import MeshError, MeshWarning, SceneError
+from .garments.garment import OPEN, WARP, Garment
 from .geometry import defects, topology
 from .geometry.mesh import TriMesh
 from .geometry.repair import Repair, repair_mesh
@@ -27,6 +28,21 @@ class Intake(NamedTuple):
     mesh: TriMesh
     rest: TriMesh
     start: Array | None
+
+
+def sewn_mesh(garment: Garment, rest: Any, warp: Any) -> tuple[TriMesh, Any, Any, bool]:
+    """Mesh, rest shape and warp of a garment, and that nothing more is to be joined.
+
+    rest, warp: others that the caller wants. Raises SceneError for open seams.
+    """
+    if garment.gap > OPEN:
+        worst = max(garment.gaps, key=lambda seam: garment.gaps[seam])
+        raise SceneError(
+            f'garment "{garment.name}": its seam "{worst}" is open by {1e3 * garment.gaps[worst]:.3g} mm; '
+            "sew it first: pl.sew(garment, body)"
+        )
+    flat = rest is None
+    return garment.mesh, garment.rest if flat else rest, WARP if flat and warp is None else warp, False
 
 
 def taken_in(mesh: TriMesh, rest: Any, start: Any, weld: bool, name: str) -> Intake:

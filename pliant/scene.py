@@ -11,11 +11,12 @@ import numpy as np
 from .bodies import Attachment, Body, Cloth, Collider, Solid, one_each
 from .build import build_model
 from .errors import MeshError, SceneError
+from .garments.garment import Garment
 from .geometry.colliders import MeshCollider, Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
 from .geometry.tetmesh import TetMesh
-from .intake import taken_in
+from .intake import sewn_mesh, taken_in
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
 from .materials import Fabric, SolidMaterial
 from .model import Model
@@ -86,7 +87,7 @@ class Scene:
 
     def add_cloth(
         self,
-        mesh: TriMesh,
+        mesh: TriMesh | Garment,
         material: Fabric,
         position: Vector = (0.0, 0.0, 0.0),
         rotation: Any = None,
@@ -103,27 +104,28 @@ class Scene:
         skin_friction: float = 0.01,
         name: str | None = None,
     ) -> Cloth:
-        """Add a cloth.
+        """Add a cloth: a mesh, or a sewn garment, whose flat panels are its rest shape and give its warp.
 
         position [m] and rotation (axis times angle [rad], a quaternion w x y z, or a 3 x 3 matrix) place the
         mesh; pins are indices of the file's vertices held in place; rest_mesh gives another unstressed shape,
         a mesh with the same faces or places (n, 2) or (n, 3) [m] of the vertices, start other initial
-        positions (n, 3); membrane "triangles" (ARAP with trace row),
-        "orthotropic" (woven: the default for a fabric with a weft or shear modulus), "edges" (calibrated
-        springs) or "none"; warp_direction (3,) where the warp of a woven fabric runs in the rest shape;
-        bending "isometric" (flat at rest), "curved", "dihedral" (any rest shape), "dihedral_acos" (baseline)
-        or "none". drag_coefficient and skin_friction: force of air across and along a face over
-        rho A v^2/2, both sides together; they matter where the scene has an air_density.
+        positions (n, 3); membrane "triangles" (ARAP with trace row), "orthotropic" (woven: the default for a
+        fabric with a weft or shear modulus), "edges" (calibrated springs) or "none"; warp_direction (3,)
+        where the warp of a woven fabric runs in the rest shape; bending "isometric" (flat at rest), "curved",
+        "dihedral" (any rest shape), "dihedral_acos" (baseline) or "none". drag_coefficient and skin_friction:
+        force of air across and along a face over rho A v^2/2, both sides together; they matter where the
+        scene has an air_density.
 
         A mesh of several pieces is one cloth. Vertices on seams that were split for texture are joined
         (weld=False leaves them, and layers on each other), backs of double-sided sheets and vertices that no
         face uses are left out, with a MeshWarning; file indices still hold. Edges of three faces raise
         MeshError.
         """
+        if isinstance(mesh, Garment):
+            mesh, rest_mesh, warp_direction, weld = sewn_mesh(mesh, rest_mesh, warp_direction)
         if not isinstance(mesh, TriMesh):
-            raise SceneError(
-                f"add_cloth: mesh must be a TriMesh (pl.read_mesh, pl.shapes), not {type(mesh).__name__}"
-            )
+            what = f"a TriMesh (pl.read_mesh, pl.shapes) or a Garment, not {type(mesh).__name__}"
+            raise SceneError(f"add_cloth: mesh must be {what}")
         if not isinstance(material, Fabric):
             raise SceneError(f"add_cloth: material must be a Fabric, not {type(material).__name__}")
         if membrane is None:

@@ -1,0 +1,110 @@
+"""Sewing a T-shirt: closed seams, panels without strain, its openings, how it hangs and drapes."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.garments.filling import smallest_angles
+from pliant.geometry import measures, topology
+from pliant.sewing import panel_strains
+
+SIZES = {500: 0.0425, 2000: 0.021, 8000: 0.0105}
+NAMES = {"hem", "neck", "left cuff", "right cuff"}
+
+
+@cache
+def shirt(size: float) -> pl.garments.Garment:
+    return pl.sew(pl.garments.tshirt(size), pl.garments.mannequin())
+
+
+def check_sewn(sewn: pl.garments.Garment, vertices: int) -> None:
+    """What the sewn garment is held to before gravity."""
+    assert sewn.n_vertices == pytest.approx(vertices, rel=0.12)
+    assert smallest_angles(sewn.flat, sewn.pieces).min() >= 20
+    assert sewn.gap < 1e-4
+    assert {name: len(loop) > 5 for name, loop in sewn.loops.items()} == dict.fromkeys(NAMES, True)
+    assert len(topology.boundary_loops(sewn.triangles)) == 4
+    assert np.abs(panel_strains(sewn)).max() < 1e-3
+    assert len(pl.self_intersections(sewn.mesh.vertices, sewn.mesh.triangles)) == 0
+    outline = sum(_polygon(panel.outline(2000)) for panel in sewn.pattern.panels)
+    assert sewn.area == pytest.approx(outline, rel=2e-3)  # the outlines' chords cut off a sliver
+    model, cloth = built(sewn)
+    density = cloth.material.areal_density
+    assert model.mass.sum() == pytest.approx(density * sewn.area, rel=1e-6)
+    assert model.parts[0].rest_area.sum() == pytest.approx(sewn.area, rel=1e-6)
+
+
+def _polygon(points: np.ndarray) -> float:
+    x, y = points.T
+    return 0.5 * float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+
+
+def built(sewn: pl.garments.Garment) -> tuple[pl.Model, pl.Cloth]:
+    scene = pl.Scene()
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton)
+    return scene.build(), cloth
+
+
+def test_placed_panels_do_not_touch() -> None:
+    garment = pl.garments.tshirt(SIZES[500])
+    mesh = garment.panels_mesh
+    assert garment.gap > 0.1
+    assert len(pl.self_intersections(mesh.vertices, mesh.triangles)) == 0
+    assert len(topology.boundary_loops(mesh.triangles)) == 4  # one around each panel
+    frames = measures.rest_frames(np.pad(garment.flat, ((0, 0), (0, 1))), garment.pieces)
+    stretch = measures.triangle_stretches(mesh.vertices, mesh.triangles, frames)
+    assert np.abs(stretch - 1).max() < 0.03, "wrapped around cylinders, in chords"
+
+
+def test_a_small_tshirt() -> None:
+    check_sewn(shirt(SIZES[500]), 500)
+
+
+def test_seams_that_are_open_are_not_simulated() -> None:
+    with pytest.raises(pl.SceneError, match=r"its seam .* is open by .* mm.*pl\.sew"):
+        pl.Scene().add_cloth(pl.garments.tshirt(SIZES[500]), pl.fabrics.cotton)
+    with pytest.raises(pl.SceneError, match=r'the seam ".*" stays open by .* mm'):
+        pl.sew(pl.garments.tshirt(SIZES[500]), seconds=0.1, solver=pl.XPBD(substeps=1))
+
+
+def test_it_hangs_by_its_shoulders() -> None:
+    sewn = shirt(SIZES[500])
+    held = sewn.edge("front.left shoulder", "front.right shoulder")
+    scene = pl.Scene(air_drag=1.0)
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton, pins=held)
+    sim = pl.Simulation(scene, pl.XPBD(substeps=20))
+    for _ in range(60):
+        info = sim.step("full")
+    x = cloth.x[0]
+    assert info.ok()
+    np.testing.assert_array_equal(x[held], sewn.mesh.vertices[held])
+    shoulder, hem = x[held, 2].mean(), x[sewn.loops["hem"], 2]
+    assert 0.60 < shoulder - hem.mean() < 0.75
+    assert np.abs(sim.vertex_strain()).max() < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vertices", [2000, 8000])
+def test_a_tshirt(vertices: int) -> None:
+    check_sewn(shirt(SIZES[vertices]), vertices)
+
+
+@pytest.mark.slow
+def test_it_drapes_over_a_sphere() -> None:
+    sewn = shirt(SIZES[2000])
+    scene = pl.Scene(air_drag=1.0)
+    top = sewn.mesh.vertices[:, 2].max()
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton)
+    scene.add_collider(pl.Sphere(0.14), position=(0, 0, top - 0.22), friction=0.5)
+    sim = pl.Simulation(scene, pl.XPBD(substeps=30))
+    for _ in range(120):
+        info = sim.step("full")
+    assert info.ok()
+    gap = np.linalg.norm(cloth.x[0] - (0, 0, top - 0.22), axis=1) - 0.14
+    assert gap.min() > -1e-3
+    assert (gap < 2e-3).sum() > 20, "it rests on the sphere"
+    assert np.abs(sim.vertex_strain()).max() < 0.1
