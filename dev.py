@@ -39,7 +39,7 @@ LOG = VENV / "pliant-setup.log"
 
 USE = ("cli", "mesh", "render", "video")
 DEVELOP = ("cli", "dev", "lab", "mesh", "render", "usd", "video")
-PASSED_ON = ("demo", "run", "view", "convert", "lab", "bench", "info")  # commands of `pliant` itself
+PASSED_ON = ("demo", "run", "view", "check", "convert", "lab", "bench", "info")  # commands of `pliant` itself
 EXTRAS = dict(dict.fromkeys(PASSED_ON, USE), lab=(*USE, "lab"), test=DEVELOP, lint=DEVELOP)
 GRACE = 20.0  # seconds that a child has to end after Ctrl-C before it is made to
 INTERRUPTED = 130
