@@ -29,6 +29,21 @@ def isometric(k: tuple[Any, Any, Any, Any], x: tuple[Any, Any, Any, Any]) -> Any
 
 
 @law
+def mean_normal(x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Vec:
+    """Sum of both triangles' unnormalised normals: the cross product of the quadrilateral's diagonals."""
+    return cross(minus(x1, x0), minus(x2, x3))
+
+
+@law
+def carried(u: Vec, before: Vec, now: Vec) -> Vec:
+    """``u`` turned by the smallest rotation that takes the direction ``before`` into ``now`` (Rodrigues)."""
+    a, b = times(reciprocal(sqrt(dot(before, before))), before), times(reciprocal(sqrt(dot(now, now))), now)
+    axis = cross(a, b)
+    turned = cross(axis, u)
+    return plus(plus(u, turned), times(reciprocal(1.0 + dot(a, b)), cross(axis, turned)))
+
+
+@law
 def hinge_frame(x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> tuple[Vec, Vec, Vec, Any]:
     """Unnormalised normals of both triangles, the shared edge and its length."""
     e = minus(x1, x0)

@@ -29,8 +29,7 @@ from ...backend.lanes import (
     world,
 )
 from ...laws.attachment import attachment
-from ...laws.bending import dihedral, dihedral_acos, isometric
-from ...laws.curved import curved
+from ...laws.bending import carried, dihedral, dihedral_acos, isometric, mean_normal
 from ...laws.distance import distance
 from ...laws.membrane import Pair, arap_plane, lifted
 from ...laws.scalars import reciprocal
@@ -210,7 +209,7 @@ def project_isometric(
 ) -> None:  # fmt: skip
     """Three linear rows with the same gradient and compliance.
 
-    Damping slows the signed length of their sum along itself, not the sum: that turns with the cloth.
+    Damping compares their sum with the one of before as the cloth has turned it since.
     """
     softness = world(r.softness, lanes)
     zero = splat(x, 0.0, lanes)
@@ -235,9 +234,9 @@ def project_isometric(
         if flags & DAMPED:
             pi, pj = load3(x_prev, i, lanes), load3(x_prev, j, lanes)
             pk, pl = load3(x_prev, k, lanes), load3(x_prev, l, lanes)
-            bend, n = curved(k4, xi, xj, xk, xl, zero)
-            earlier, _ = curved(k4, pi, pj, pk, pl, zero)
-            short = minus(short, scaled(gamma * (bend - earlier), n))
+            normal, before = mean_normal(xi, xj, xk, xl), mean_normal(pi, pj, pk, pl)
+            earlier = carried(isometric3(k4, pi, pj, pk, pl), before, normal)
+            short = minus(short, scaled(gamma, minus(value, earlier)))
         old = (zero, zero, zero)
         if flags & LOAD:
             old = three(r.lambda_, c, lanes)
