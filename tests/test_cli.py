@@ -202,7 +202,8 @@ def test_run_names_its_files_after_the_scene(
 
 def test_the_reference_solves_a_scene_file(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     file = tmp_path / "hung.toml"
-    file.write_text('[[cloth]]\nshape = { kind = "grid", nx = 4, ny = 4 }\nmaterial = "cotton"\npins = [0]\n', "utf-8")
+    cloth = '[[cloth]]\nshape = { kind = "grid", nx = 4, ny = 4 }\nmaterial = "cotton"\npins = [0]\n'
+    file.write_text(cloth, "utf-8")
     options = ["--seconds", "0.04", "--solver", "newton", "--out", str(tmp_path / "b.npz"), "--json"]
     assert main(["run", str(file), *options]) == 0
     report = json.loads(capsys.readouterr().out)

@@ -17,6 +17,7 @@ REPORTED = {
     "hinge": "two triangles: rest angle and rigidity, gradients through folds and slivers",
     "small_cloth": "a small cloth: resolution, then step, iterations, order, precision one at a time",
     "gradients": "every law's gradient against central differences",
+    "yardstick": "how far solvers are from Newton's answer, by sweeps and by milliseconds",
 }
 """Experiments with verdicts, tables and plots; ``all`` runs them."""
 
@@ -25,7 +26,6 @@ PRINTED = {
     "beams": "a strip as a beam: tip loads from small to large, the first bending frequency (a minute)",
     "bars": "bars of tetrahedra: torsion, and a cantilever so short that shear counts (a minute)",
     "sheets": "woven strips and shear against plane stress, curved strips against the curved beam (a minute)",
-    "yardstick": "how far solvers are from Newton's answer, by sweeps and time; CSV, charts (a minute)",
     "conformance": "the rules that every solver must keep, for XPBD (some minutes)",
 }
 EXPERIMENTS = {"all": "all with a report, one page", **REPORTED, **PRINTED}

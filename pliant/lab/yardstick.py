@@ -8,12 +8,9 @@ the error of the solver; the error of the time step, against h -> 0, is another 
 
 from __future__ import annotations
 
-import csv
-import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +22,7 @@ from ..simulation import Simulation
 from ..solvers.base import Solver
 from ..solvers.newton.solver import Newton
 from ..solvers.xpbd.solver import XPBD
-from .curves import Curve, chart
+from .experiment import Experiment, Line, Plot, Table, Verdict
 
 Array = np.ndarray
 
@@ -169,40 +166,48 @@ def measure(start: Start, sweeps: Sequence[int] = SWEEPS) -> list[Mark]:
     return marks
 
 
-def write(marks: Sequence[Mark], folder: Path) -> list[Path]:
-    """``yardstick.csv`` and a chart per scene and measure (SVG); returns their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
-    table = folder / "yardstick.csv"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.DictWriter(file, [f.name for f in fields(Mark)])
-        rows.writeheader()
-        rows.writerows(asdict(mark) for mark in marks)
-    made = [table]
-    for k, scene in enumerate(dict.fromkeys(m.scene for m in marks)):
-        for axis, label in (("sweeps", "sweeps"), ("milliseconds", "time of the step, ms")):
-            curves = [
-                Curve(
-                    name,
-                    [(getattr(m, axis), m.distance) for m in marks if (m.scene, m.solver) == (scene, name)],
-                )
+def run(quick: bool) -> Experiment:
+    """The yardstick on all scenes; quick: on three, with up to 64 sweeps."""
+    scenes, sweeps = (SCENES, SWEEPS) if not quick else ((SCENES[0], SCENES[3], SCENES[5]), SWEEPS[:7])
+    out = Experiment(
+        "yardstick",
+        "The yardstick",
+        "One step from the same state, by Newton to rounding and by other solvers at the same h. What is "
+        "changed: the solver and its sweeps. Recorded: the distance to Newton's answer, weighted by mass, in "
+        "mean edges, and the gap (E - E*)/(E(x~) - E*) of the incremental potential.",
+        {
+            "dt": "1/60 s",
+            "substeps": 1,
+            "sweeps": list(sweeps),
+            "dtype": "float64",
+            "reference": repr(Newton()),
+        },
+    )
+    heads = ("solver", "sweeps", "step [ms]", "distance [edges]", "gap")
+    for start in scenes:
+        marks = measure(start, sweeps)
+        rows = [(m.solver, m.sweeps, m.milliseconds, m.distance, m.gap) for m in marks]
+        out.tables.append(Table(start.name, heads, rows))
+        for axis, label in (("sweeps", "sweeps"), ("milliseconds", "time of the step [ms]")):
+            lines = [
+                Line(name, [getattr(m, axis) for m in mine], [m.distance for m in mine])
                 for name in LADDERS
+                if (mine := [m for m in marks if m.solver == name])
             ]
-            path = folder / f"yardstick-{k + 1}-{axis}.svg"
-            path.write_text(chart(scene, label, "distance to the minimiser, edges", curves), encoding="utf-8")
-            made.append(path)
-    return made
+            title = f"{start.name}, by {axis}"
+            out.plots.append(Plot(title, label, "distance to the minimiser [edges]", lines, "xy"))
+        out.verdicts += verdicts(start.name, marks)
+    return out
 
 
-def main(folder: str | Path = "yardstick") -> None:
-    """Measure all scenes, print a table, write CSV and charts into a folder of the current one."""
-    marks: list[Mark] = []
-    print(f"{'scene':30} {'solver':18} {'sweeps':>7} {'ms':>9} {'distance':>10} {'gap':>10}")
-    for start in SCENES:
-        found = measure(start)
-        marks += found
-        for m in found:
-            figures = f"{m.milliseconds:9.2f} {m.distance:10.2e} {m.gap:10.2e}"
-            print(f"{m.scene:30} {m.solver:18} {m.sweeps:7} {figures}")
-        sys.stdout.flush()
-    for path in write(marks, Path(folder)):
-        print(path)
+def verdicts(scene: str, marks: Sequence[Mark]) -> list[Verdict]:
+    """Nothing lies below the reference, and sweeps bring XPBD closer to it."""
+    first, *_, last = [m for m in marks if m.solver == "XPBD, coloured"]
+    below = max(0.0, -min(m.gap for m in marks))
+    about = "E* is the minimum of the step's potential"
+    closer = "many sweeps against one, coloured XPBD"
+    return [
+        Verdict(f"{scene}: any answer below the reference, gap", below, 1e-9, 0, about, at_most=True),
+        Verdict(f"{scene}: distance left by {last.sweeps} sweeps, share of that after 1",
+                last.distance / first.distance, 0.9, 0, closer, at_most=True),
+    ]  # fmt: skip

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pliant.lab import yardstick
-from pliant.lab.curves import Curve, chart
-from pliant.lab.yardstick import SCENES, Start, measure, write
+from pliant.lab.yardstick import LADDERS, SCENES, Start, measure, run, verdicts
 from pliant.solvers.newton.solver import Newton
 from pliant.solvers.xpbd.solver import XPBD
 
 CLOTH = SCENES[0]
 
 
-def test_more_sweeps_come_closer(tmp_path: Path) -> None:
+def test_more_sweeps_come_closer() -> None:
     marks = measure(CLOTH, (1, 16, 64))
     assert marks[0].solver == "Newton"
     coloured = [m for m in marks if m.solver == "XPBD, coloured"]
@@ -28,11 +23,11 @@ def test_more_sweeps_come_closer(tmp_path: Path) -> None:
     assert distance[0] > distance[1] > distance[2] > 0
     assert gap[0] > gap[1] > gap[2] > 0
     assert min(m.gap for m in marks) == 0, "nothing lies below the reference"
-    made = write(marks, tmp_path)
-    assert len(made) == 3
-    rows = list(csv.DictReader(made[0].open(encoding="utf-8")))
-    assert len(rows) == len(marks) == 10
-    assert float(rows[-1]["distance"]) == pytest.approx(marks[-1].distance)
+    assert all(v.ok for v in verdicts("cloth", marks))
+    lower = [replace(m, gap=-0.1) if m.sweeps == 16 else m for m in marks]
+    assert [v.ok for v in verdicts("cloth", lower)] == [False, True]
+    stuck = [replace(m, distance=0.1) for m in marks]
+    assert [v.ok for v in verdicts("cloth", stuck)] == [True, False]
 
 
 def test_known_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,17 +48,11 @@ def test_known_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert blind.distance > 1e-3
 
 
-def test_a_chart_is_svg_with_every_curve_in_its_frame() -> None:
-    curves = [Curve("a < b", [(1, 1e-3), (100, 1e-7), (1000, 0.0)]), Curve("c", [(2, 5.0)])]
-    root = ElementTree.fromstring(chart("title & more", "sweeps", "distance, edges", curves))
-    texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"title & more", "a < b", "c", "sweeps", "distance, edges"} <= set(texts)
-    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
-    assert [len(line.get("points", "").split()) for line in lines] == [2, 1]
-    for line in lines:
-        places = np.array([p.split(",") for p in line.get("points", "").split()], float)
-        assert np.all((places >= [80, 44]) & (places <= [620, 364]))
-
-
-def test_the_scenes_are_those_of_the_page() -> None:
+def test_the_experiment_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yardstick, "LADDERS", dict(list(LADDERS.items())[:1]))
+    found = run(quick=True)
+    assert found.ok, found.text()
+    assert [t.title for t in found.tables] == [SCENES[k].name for k in (0, 3, 5)]
+    assert len(found.plots) == 6
+    assert all(len(plot.lines) == 1 for plot in found.plots)
     assert len({s.name for s in SCENES}) == len(SCENES) == 6
