@@ -105,9 +105,9 @@ class DihedralAcos(Dihedral):
 class DampedIsometric(Dihedral):
     """Isometric bending whose change is slowed: the energy of ``C = sum K_i x_i``, and of ``c - c_n``.
 
-    ``c = C . u`` with the hinge's mean normal u, so that no rigid motion is damped. XPBD takes the signed
-    length of C for c, the same where the triangles keep their shape, and a jump where a hinge that is
-    stretched passes through flat: no potential has its force.
+    ``c = C . u`` with the hinge's mean normal u, so that no rigid motion is damped. XPBD compares all of C
+    with that of before, turned as the normal has turned, along the stencil alone, which is the gradient of
+    nothing: the two agree for small bends, and where triangles keep their shape C has no other component.
     """
 
     may_be_rigid = False
