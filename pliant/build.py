@@ -57,7 +57,8 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
         )
     for tie in scene.ties:
         rows["tie"].append(tie.rows())
-    blocks = {law: _block(law, r, n) for law, r in rows.items() if sum(len(i[0]) for i in r)}
+    ranks = _ranks(scene)
+    blocks = {law: _block(law, r, ranks) for law, r in rows.items() if sum(len(i[0]) for i in r)}
     targets = [a.targets for a in scene.attachments]
     held = np.concatenate(targets) if targets else np.zeros((0, 3))
     model = Model(
@@ -200,9 +201,26 @@ def opposite_edges(triangles: Array, edges: Array) -> Array:
     return np.searchsorted(keys, sides[..., 0].astype(np.int64) * n + sides[..., 1])
 
 
-def _block(law: str, rows: list[Rows], n_particles: int) -> Block:
+def _block(law: str, rows: list[Rows], ranks: Array) -> Block:
     ids, params, alpha, tau = (np.concatenate(part) for part in zip(*rows, strict=True))
-    return Block.colored(law, ids, params, alpha, tau, n_particles)
+    return Block.colored(law, ids, params, alpha, tau, len(ranks), ranks)
+
+
+def _ranks(scene: Scene) -> Array:
+    """Particles numbered body by body by where they are in the mesh, z before y before x: (N,).
+
+    Colours, hence the order of a sweep, go by this and not by the file's numbers: the same mesh numbered
+    otherwise moves alike. Shapes of the package are numbered that way.
+    """
+    ranks = []
+    for body in scene.bodies:
+        x = body.rest.vertices
+        if len(x) != body.mesh.n_vertices:  # sewn: a particle may have several places in the rest shape
+            x = body.mesh.vertices
+        rank = np.empty(len(x), np.int64)
+        rank[np.lexsort(x.T)] = np.arange(len(x))
+        ranks.append(body.vertices.start + rank)
+    return np.concatenate(ranks)
 
 
 def _colliders(scene: Scene) -> ColliderSet:

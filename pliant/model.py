@@ -49,13 +49,19 @@ class Block:
 
     @classmethod
     def colored(
-        cls, law: str, ids: Array, params: Array, compliance: Array, damping: Array, n_particles: int
-    ) -> Block:
-        """Sort constraints by colour."""
+        cls, law: str, ids: Array, params: Array, compliance: Array, damping: Array, n_particles: int,
+        ranks: Array | None = None,
+    ) -> Block:  # fmt: skip
+        """Sort constraints by colour. ``ranks`` (N,): other numbers of the particles, to go by instead."""
         shape = LAWS[law]
         n = len(ids)
         ids = np.asarray(ids, np.int32).reshape(n, shape.corners)
-        order, start = color(ids, n_particles) if n else (np.arange(0), np.zeros(1, int))
+        order, start = np.arange(0), np.zeros(1, int)
+        if n:
+            known = ids if ranks is None else ranks[ids]
+            sorted_rows = np.arange(n) if ranks is None else np.lexsort(np.sort(known, axis=1).T[::-1])
+            order, start = color(known[sorted_rows], n_particles)
+            order = sorted_rows[order]
         return cls(
             law,
             ids[order],
