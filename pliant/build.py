@@ -36,7 +36,6 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
             "the scene is empty: add a cloth or a solid first (scene.add_cloth, scene.add_solid)"
         )
     warn_of_misfits(scene.bodies, scene.colliders, scene.gravity)
-    n = scene.n_particles
     mass = np.concatenate([_masses(b) for b in scene.bodies])
     pins = np.concatenate([b.pins for b in scene.bodies]).astype(np.int64)
     inv_mass = 1 / mass
