@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ class Limb:
             "name": self.name,
         }
 
+    def grown(self, by: float) -> Limb:
+        """The same, thicker by so much [m] all around."""
+        return replace(self, radius=self.radius + by)
+
 
 def mannequin(height: float = 1.72, arms: float = 25.0, legs: float = 6.0) -> list[Limb]:
     """A standing body that faces -y, its soles at z = 0: a head, a trunk, two arms and two legs.
@@ -49,12 +53,12 @@ def mannequin(height: float = 1.72, arms: float = 25.0, legs: float = 6.0) -> li
         ("neck", (0, 0, 1.42), (0, 0, 1.50), 0.055),
         ("head", (0, 0, 1.58), (0, 0, 1.63), 0.09),
         ("shoulders", (-0.115, 0, 1.375), (0.115, 0, 1.375), 0.055),
-        ("waist", (-0.045, 0, 1.02), (0.045, 0, 1.02), 0.095),
-        ("hips", (-0.06, 0, 0.90), (0.06, 0, 0.90), 0.105),
+        ("waist", (-0.045, 0, 1.04), (0.045, 0, 1.04), 0.082),
+        ("hips", (-0.06, 0, 0.90), (0.06, 0, 0.90), 0.10),
     ]
     for k, side in enumerate(("left", "right")):
         s = 1 - 2 * k
-        out.append((f"{side} chest", (s * 0.05, 0, 1.02), (s * 0.055, 0, 1.29), 0.09))
+        out.append((f"{side} chest", (s * 0.05, 0, 1.10), (s * 0.055, 0, 1.29), 0.088))
         down = np.radians(arms)
         shoulder = np.array([s * 0.125, 0, 1.375])
         hand = shoulder + 0.56 * np.array([s * np.cos(down), 0, -np.sin(down)])
