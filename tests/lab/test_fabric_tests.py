@@ -1,0 +1,67 @@
+"""The fabric tests hold, their table of angles is the elastica's, and a wrong rigidity is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from pliant.errors import SolverError
+from pliant.lab import fabric_tests, specimens
+from pliant.lab.targets import targets
+from pliant.model import Model
+
+
+def test_every_verdict_holds_and_names_its_row() -> None:
+    found = fabric_tests.run(quick=True)
+    assert [v.what for v in found.verdicts if not v.ok] == []
+    said = " ".join(v.source for v in found.verdicts)
+    named = [t.id.split("_")[0] for t in targets() if "lab:fabric_tests" in t.held_by]
+    assert len(named) > 12
+    assert [row for row in named if row not in said] == []
+    for _, _, _, rigidity, measured in found.tables[1].rows:
+        assert measured == pytest.approx(rigidity, rel=0.01)
+
+
+def elastica_chord(load: float) -> float:
+    """Angle of the chord [deg]: theta'' = -load (1 - s) cos theta, found by shooting from the free end."""
+
+    def path(tip: float) -> np.ndarray:
+        def slope(s: float, y: np.ndarray) -> list[float]:  # s from the free end
+            return [y[1], -load * s * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])]
+
+        return solve_ivp(slope, (0, 1), [tip, 0, 0, 0], rtol=1e-10, atol=1e-12).y[:, -1]
+
+    end = path(brentq(lambda tip: path(tip)[0], 1e-3, 1.57))
+    return float(np.degrees(np.arctan2(end[3], end[2])))
+
+
+def test_the_table_of_angles_is_the_elasticas() -> None:
+    for degrees, ratio in fabric_tests.CHORD.items():
+        assert elastica_chord(ratio**-3) == pytest.approx(degrees, abs=0.02)
+    assert elastica_chord(8.0) == pytest.approx(41.487, abs=1e-3)
+
+
+def test_a_rigidity_that_is_off_by_a_fifth_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = specimens.stiff_ribs
+
+    def soft(model: Model, law: str = "isometric") -> Model:
+        model = true(model, law)
+        block = model.blocks[law]
+        return replace(model, blocks={**model.blocks, law: replace(block, compliance=1.2 * block.compliance)})
+
+    assert abs(fabric_tests.overhang() - 2) < 0.01
+    monkeypatch.setattr(specimens, "stiff_ribs", soft)
+    assert fabric_tests.overhang() < 2 * 0.98
+    assert specimens.level_strip(0.05)[1] == pytest.approx(1.2 * 0.05 / 8, rel=0.01)
+    assert specimens.critical(False, (1.6, 1.9)) == pytest.approx(np.pi**2 / 4 / 1.2, rel=0.01)
+
+
+def test_what_does_not_come_to_rest_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = specimens.Newton
+    monkeypatch.setattr(specimens, "Newton", lambda: true(max_iterations=1))
+    with pytest.raises(SolverError, match="did not come to rest"):
+        specimens.level_strip(20.0)
