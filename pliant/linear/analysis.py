@@ -30,7 +30,7 @@ PAD = 16
 class Analysis:
     """The blocks of a factor and where everything lies.
 
-    n: unknowns; entries, flops: of the true factor; order (n,): unknown at each step.
+    n: unknowns; entries, flops: of the true factor; order (n,): unknown at each step, step (n,): the reverse.
     first (s + 1,): first step of each block; rows, rows_at: steps below each block; parent (s,);
     places: rows in the parent's front; child, child_at: children of each block.
     values_at (s + 1,): where a block begins among the factor's numbers.
@@ -47,6 +47,7 @@ class Analysis:
     entries: int
     flops: float
     order: Array
+    step: Array
     first: Array
     rows: Array
     rows_at: Array
@@ -103,6 +104,7 @@ def analyze(start: Array, index: Array, ordering: Ordering) -> Analysis:
         entries=int(counts.sum()),
         flops=float((counts.astype(float) ** 2).sum()),
         order=order,
+        step=np.argsort(order),
         first=first,
         rows=rows,
         rows_at=rows_at,

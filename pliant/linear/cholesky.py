@@ -86,22 +86,23 @@ class Cholesky:
         columns = axes * lanes
         if b.size == 0:
             return out
-        flat, x = b.reshape(tiles, n, columns), out.reshape(tiles, n, columns)
+        flat, x = b.reshape(tiles, n, columns, 1), out.reshape(tiles, n, columns, 1)
         width = chunk_width(columns, b.dtype)
         values = self.values if b.dtype == np.float64 else self._single
         a = self.analysis
         shape = (a.first, a.rows_at, a.solve_rows, a.values_at)
         work = (a.parts, a.top, a.outside)
+        tags = (Lanes(width), Items(width))
         with launching():
             threads = get_threads()
             chunks = tiles * -(-columns // width)
             if chunks == 1:
                 y = self._scratch(1, width, b.dtype)
                 turns = self._turns(threads)
-                substitution.solve_one(flat, x, y, values, a.order, shape, work, turns, Lanes(width))
+                substitution.solve_one(flat, x, y, values, a.step, shape, work, turns, *tags)
             else:
                 y = self._scratch(min(threads, chunks), width, b.dtype)
-                substitution.solve_many(flat, x, y, values, a.order, shape, work, Lanes(width))
+                substitution.solve_many(flat, x, y, values, a.step, shape, work, *tags)
         return out
 
     @property

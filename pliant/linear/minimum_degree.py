@@ -23,7 +23,8 @@ HEAD, NEXT, BEFORE = 5, 6, 7  # lists of unknowns by degree
 ALIVE, TOUCHED, OUTSIDE = 8, 9, 10  # of elements; OUTSIDE: unknowns that are not in the element being made
 FOLLOWS, LAST = 11, 12  # chains of unknowns that are eliminated together
 BUCKET, ALONG, SEEN = 13, 14, 15  # unknowns by hash; marks when two are compared
-FIELDS = 16
+HELD = 16  # 1: never eliminated
+FIELDS = 17
 
 
 @kernel
@@ -32,13 +33,19 @@ def minimum_degree(start: Any, index: Any) -> Any:
 
     in   start (n + 1,), index (m,): neighbours of each unknown, both ways; entries (i, i) are ignored
     """
+    return first_of(start, index, len(start) - 1)
+
+
+@kernel
+def first_of(start: Any, index: Any, free_ones: Any) -> Any:
+    """Order (free_ones,) of the first unknowns; those from ``free_ones`` on stay and fill in with them."""
     n = len(start) - 1
     g = np.full((FIELDS, n), -1, np.int64)
-    lists, free = begin(start, index, g)
+    lists, free = begin(start, index, g, free_ones)
     buffer = np.empty(n, np.int64)
-    order = np.empty(n, np.int64)
+    order = np.empty(free_ones, np.int64)
     done, low, left = 0, 0, n
-    while left > 0:
+    while done < free_ones:
         while g[HEAD, low] < 0:
             low += 1
         me = g[HEAD, low]
@@ -62,7 +69,7 @@ def minimum_degree(start: Any, index: Any) -> Any:
 
 
 @kernel
-def begin(start: Any, index: Any, g: Any) -> Any:
+def begin(start: Any, index: Any, g: Any, free_ones: Any) -> Any:
     """Lists of neighbours, and unknowns by degree."""
     n = len(start) - 1
     lists = np.empty(len(index) + len(index) // 2 + 4 * n + 16, np.int64)
@@ -79,6 +86,7 @@ def begin(start: Any, index: Any, g: Any) -> Any:
         g[WEIGHT, i] = 1
         g[ALIVE, i] = 0
         g[LAST, i] = i
+        g[HELD, i] = 1 if i >= free_ones else 0
     for i in range(n):
         link(g, n - 1 - i)
     return lists, free
@@ -87,6 +95,8 @@ def begin(start: Any, index: Any, g: Any) -> Any:
 @kernel
 def link(g: Any, i: Any) -> None:
     """Put an unknown at the front of the list of its degree."""
+    if g[HELD, i] == 1:
+        return
     d = g[DEGREE, i]
     following = g[HEAD, d]
     g[NEXT, i] = following
@@ -99,6 +109,8 @@ def link(g: Any, i: Any) -> None:
 @kernel
 def unlink(g: Any, i: Any) -> None:
     """Take an unknown out of the list of its degree."""
+    if g[HELD, i] == 1:
+        return
     following, before = g[NEXT, i], g[BEFORE, i]
     if following >= 0:
         g[BEFORE, following] = before
@@ -187,7 +199,7 @@ def update(g: Any, lists: Any, first: Any, end: Any, me: Any, buffer: Any) -> An
                 kept += 1
             else:
                 g[ALIVE, e] = 0  # all that it ties, this element ties
-        if outside == 0:
+        if outside == 0 and g[HELD, i] == 0:
             gone -= g[WEIGHT, i]
             g[WEIGHT, i] = 0
             follow(g, me, i)
@@ -227,7 +239,9 @@ def merge(g: Any, lists: Any, first: Any, end: Any) -> None:
                     g[SEEN, lists[p]] = i
             before, j = i, g[ALONG, i]
             while j >= 0:
-                same = g[SIZE, j] == g[SIZE, i] and g[ELEMENTS, j] == g[ELEMENTS, i]
+                same = (
+                    g[SIZE, j] == g[SIZE, i] and g[ELEMENTS, j] == g[ELEMENTS, i] and g[HELD, j] == g[HELD, i]
+                )
                 p = g[AT, j]
                 while same and p < g[AT, j] + g[SIZE, j]:
                     same = g[SEEN, lists[p]] == i
@@ -258,7 +272,7 @@ def close(g: Any, lists: Any, first: Any, end: Any, me: Any, left: Any, low: Any
         degree = min(g[DEGREE, i] + total, left) - g[WEIGHT, i]
         g[DEGREE, i] = degree
         link(g, i)
-        low = min(low, degree)
+        low = min(low, degree) if g[HELD, i] == 0 else low
         lists[kept] = i
         kept += 1
     g[AT, me] = first

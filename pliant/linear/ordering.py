@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import SolverError
 from . import elimination
+from .dissection import nested_dissection
 from .minimum_degree import minimum_degree
 
 Array = np.ndarray
@@ -28,7 +29,10 @@ def natural(start: Array, index: Array) -> Array:
     return np.arange(len(start) - 1)
 
 
-BEST: dict[str, Callable[[Array, Array], Array]] = {"minimum degree": minimum_degree}
+BEST: dict[str, Callable[[Array, Array], Array]] = {
+    "minimum degree": minimum_degree,
+    "nested dissection": nested_dissection,
+}
 """Ways that ``"best"`` tries."""
 WAYS = BEST | {"natural": natural}
 

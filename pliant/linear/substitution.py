@@ -135,39 +135,46 @@ def top_blocks(y: Any, values: Any, shape: Any, work: Any, lanes: Any) -> None:
 
 
 @kernel
-def read(b: Any, tile: Any, column: Any, order: Any, y: Any, outside: Any, lanes: Any) -> None:
-    """Columns of a tile from ``column`` on into y, in the order of elimination; zero where there are none."""
-    many = min(y.shape[1], b.shape[2] - column)
-    n = len(order)
+def read(b: Any, tile: Any, column: Any, step: Any, y: Any, outside: Any, lanes: Any, items: Any) -> None:
+    """Columns of a tile from ``column`` on into y, in the order of elimination; zero where there are none.
+
+    It goes through b as it lies in memory: rows far apart are found sooner in y, which is small.
+    """
+    n, many = len(step), min(y.shape[1], b.shape[2] - column)
     if many == y.shape[1]:
-        for k in range(n):
-            for c in range(y.shape[1]):
-                y[k, c] = b[tile, order[k], column + c]
+        for i in range(n):
+            store(y, (step[i],), load(b, (tile, i, column), items), lanes)
     else:
-        for k in range(n):
+        for i in range(n):
             for c in range(many):
-                y[k, c] = b[tile, order[k], column + c]
+                y[step[i], c] = b[tile, i, column + c, 0]
             for c in range(many, y.shape[1]):
-                y[k, c] = 0
+                y[step[i], c] = 0
     for k in range(n, n + outside):
         store(y, (k,), splat(y, 0, lanes), lanes)
 
 
 @kernel
-def write(y: Any, order: Any, tile: Any, column: Any, x: Any) -> None:
+def write(y: Any, step: Any, tile: Any, column: Any, x: Any, lanes: Any, items: Any) -> None:
     """The reverse of :func:`read`."""
-    many = min(y.shape[1], x.shape[2] - column)
-    for k in range(len(order)):
-        for c in range(many):
-            x[tile, order[k], column + c] = y[k, c]
+    n, many = len(step), min(y.shape[1], x.shape[2] - column)
+    if many == y.shape[1]:
+        for i in range(n):
+            store(x, (tile, i, column), load(y, (step[i],), lanes), items)
+    else:
+        for i in range(n):
+            for c in range(many):
+                x[tile, i, column + c, 0] = y[step[i], c]
 
 
 @kernel(parallel=True)
-def solve_many(b: Any, x: Any, y: Any, values: Any, order: Any, shape: Any, work: Any, lanes: Any) -> None:
+def solve_many(
+    b: Any, x: Any, y: Any, values: Any, step: Any, shape: Any, work: Any, lanes: Any, items: Any
+) -> None:
     """Solve chunk by chunk, each by one thread.
 
-    in   b (tiles, n, columns)
-    out  x (tiles, n, columns), which may be b; y (threads, n + outside, lanes): memory
+    in   b (tiles, n, columns, 1); step (n,): when an unknown is eliminated; turns: see :mod:`.fronts`
+    out  x (tiles, n, columns, 1), which may be b; y (threads, n + outside, lanes): memory
     """
     parts, outside = work[0], work[2]
     chunks = (b.shape[2] + y.shape[2] - 1) // y.shape[2]
@@ -175,7 +182,7 @@ def solve_many(b: Any, x: Any, y: Any, values: Any, order: Any, shape: Any, work
         mine = y[thread]
         for chunk in range(thread, b.shape[0] * chunks, y.shape[0]):
             tile, column = chunk // chunks, chunk % chunks * y.shape[2]
-            read(b, tile, column, order, mine, len(outside), lanes)
+            read(b, tile, column, step, mine, len(outside), lanes, items)
             for k in range(len(parts)):
                 for s in range(parts[k, 0], parts[k, 1]):
                     forward(s, mine, values, shape, lanes)
@@ -183,7 +190,7 @@ def solve_many(b: Any, x: Any, y: Any, values: Any, order: Any, shape: Any, work
             for k in range(len(parts)):
                 for s in range(parts[k, 1] - 1, parts[k, 0] - 1, -1):
                     backward(s, mine, values, shape, lanes)
-            write(mine, order, tile, column, x)
+            write(mine, step, tile, column, x, lanes, items)
 
 
 @kernel(parallel=True)
@@ -208,12 +215,12 @@ def backward_parts(y: Any, values: Any, shape: Any, parts: Any, turns: Any, lane
 
 @kernel
 def solve_one(
-    b: Any, x: Any, y: Any, values: Any, order: Any, shape: Any, work: Any, turns: Any, lanes: Any
+    b: Any, x: Any, y: Any, values: Any, step: Any, shape: Any, work: Any, turns: Any, lanes: Any, items: Any
 ) -> None:
     """Solve one chunk with all threads; arguments as in :func:`solve_many`, y (1, n + outside, lanes)."""
     mine = y[0]
-    read(b, 0, 0, order, mine, len(work[2]), lanes)
+    read(b, 0, 0, step, mine, len(work[2]), lanes, items)
     forward_parts(mine, values, shape, work[0], turns, lanes)
     top_blocks(mine, values, shape, work, lanes)
     backward_parts(mine, values, shape, work[0], turns, lanes)
-    write(mine, order, 0, 0, x)
+    write(mine, step, 0, 0, x, lanes, items)
