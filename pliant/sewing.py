@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .diagnostics.intersections import self_intersections
 from .errors import SceneError
 from .garments.garment import OPEN, WARP, Garment, meshed
 from .garments.mannequin import Limb
@@ -26,10 +27,12 @@ SOFT, FIRM = 2.0, 200.0
 """Forces at first and at last of a seam's threads, over the weight of the cloth that each vertex has and its
 distance, in units of g per metre [1/m]."""
 STAGES, ROUNDS = 5, 6
-LIMP, EASED, LONG, LONG_STEPS = 0.01, 8e-4, 0.2, 5
+LIMP, EASED, LONG, LONG_STEPS = 0.05, 8e-4, 0.2, 5
 """At last: the share of the bending rigidity that is kept, the strain that ends it, steps [s], how many."""
 LARGE, COARSER = 1200, 2.0
 """Garments of more vertices take over the shape of one with triangles so many times as large."""
+MOST_EASED, FINE = 4000, 120
+"""Vertices for which Newton takes minutes; larger garments come to rest by XPBD of so many substeps."""
 MARGIN = 0.003
 """How far cloth stays off the body [m] while sewing: triangles are chords of its roundness."""
 DRAG = 6.0
@@ -75,7 +78,9 @@ def sew(
         draft = meshed(garment.pattern, COARSER * garment.size)
         draft = sew(draft, limbs, cloth, seconds=seconds, settle=settle, solver=solver, dt=dt)
         sewn = shaped_like(garment, draft)
-        return _unstrained(sewn, cloth, seen) if settle else sewn
+        if sewn.n_vertices <= MOST_EASED:
+            return _unstrained(sewn, cloth, seen) if settle else sewn
+        x, method = sewn.mesh.vertices, solver or XPBD(substeps=FINE)
     elif garment.gap > OPEN:
         steps = max(1, round(seconds / dt / (STAGES + 1)))
         per_vertex = cloth.areal_density * garment.area / len(garment.flat) * 9.81
@@ -97,7 +102,8 @@ def sew(
     steps = round(settle / dt)
     if not steps:
         return garment.at(x)
-    return _unstrained(garment.at(_run(scene, method, dt, steps, seen)), cloth, seen)
+    sewn = garment.at(_run(scene, method, dt, steps, seen))
+    return _unstrained(sewn, cloth, seen) if garment.n_vertices <= MOST_EASED else sewn
 
 
 def _around(body: list[Limb]) -> Scene:
@@ -143,7 +149,7 @@ def _run(scene: Scene, solver: Solver, dt: float, steps: int, seen: Callable[[Ar
 def _unstrained(garment: Garment, fabric: Fabric, seen: Callable[[Array], None]) -> Garment:
     """The garment with its panels hardly strained: equilibrium with next to no bending, solved by Newton.
 
-    What strain is left is that of the bending: a hundredth of the fabric's own. The body is left out; cloth
+    What strain is left is that of the bending: a twentieth of the fabric's own. The body is left out; cloth
     had a margin from it, and vertices move by millimetres.
     """
     limp = fabric.with_(bending_rigidity=LIMP * fabric.bending_rigidity, damping_time=0.0)
@@ -152,8 +158,16 @@ def _unstrained(garment: Garment, fabric: Fabric, seen: Callable[[Array], None])
             break
         scene = _around([])
         scene.add_cloth(garment, limp)
-        garment = garment.at(_run(scene, Newton(), LONG, 1, seen))
+        eased = garment.at(_run(scene, Newton(), LONG, 1, seen))
+        if _crossings(eased) > _crossings(garment):
+            break
+        garment = eased
     return garment
+
+
+def _crossings(garment: Garment) -> int:
+    """How many edges pass through a triangle."""
+    return len(self_intersections(garment.mesh.vertices, garment.triangles))
 
 
 def _gaps(garment: Garment, x: Array) -> dict[str, float]:

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from conftest import data_dir
 
 import pliant as pl
 from pliant.garments.filling import smallest_angles
@@ -28,7 +29,8 @@ def check_sewn(sewn: pl.garments.Garment, vertices: int) -> None:
     assert sewn.gap < 1e-4
     assert {name: len(loop) > 5 for name, loop in sewn.loops.items()} == dict.fromkeys(NAMES, True)
     assert len(topology.boundary_loops(sewn.triangles)) == 4
-    assert np.abs(panel_strains(sewn)).max() < 1e-3
+    if vertices < 4000:  # larger ones are not relaxed by Newton
+        assert np.abs(panel_strains(sewn)).max() < 1e-3
     assert len(pl.self_intersections(sewn.mesh.vertices, sewn.mesh.triangles)) == 0
     outline = sum(_polygon(panel.outline(2000)) for panel in sewn.pattern.panels)
     assert sewn.area == pytest.approx(outline, rel=2e-3)  # the outlines' chords cut off a sliver
@@ -76,6 +78,8 @@ def test_it_hangs_by_its_shoulders() -> None:
     held = sewn.edge("front.left shoulder", "front.right shoulder")
     scene = pl.Scene(air_drag=1.0)
     cloth = scene.add_cloth(sewn, pl.fabrics.cotton, pins=held)
+    for limb in pl.garments.mannequin():
+        scene.add_collider(**limb.collider)
     sim = pl.Simulation(scene, pl.XPBD(substeps=20))
     for _ in range(60):
         info = sim.step("full")
@@ -84,7 +88,7 @@ def test_it_hangs_by_its_shoulders() -> None:
     np.testing.assert_array_equal(x[held], sewn.mesh.vertices[held])
     shoulder, hem = x[held, 2].mean(), x[sewn.loops["hem"], 2]
     assert 0.60 < shoulder - hem.mean() < 0.75
-    assert np.abs(sim.vertex_strain()).max() < 0.05
+    assert np.abs(sim.vertex_strain()).max() < 0.08
 
 
 @pytest.mark.slow
@@ -97,14 +101,59 @@ def test_a_tshirt(vertices: int) -> None:
 def test_it_drapes_over_a_sphere() -> None:
     sewn = shirt(SIZES[2000])
     scene = pl.Scene(air_drag=1.0)
-    top = sewn.mesh.vertices[:, 2].max()
-    cloth = scene.add_cloth(sewn, pl.fabrics.cotton)
-    scene.add_collider(pl.Sphere(0.14), position=(0, 0, top - 0.22), friction=0.5)
+    chest = sewn.mesh.vertices[:, 2].mean()
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton, (0, -chest, 0.6), (-0.5 * np.pi, 0, 0))
+    scene.add_collider(pl.Sphere(0.2), position=(0, 0, 0.2), friction=0.5)
     sim = pl.Simulation(scene, pl.XPBD(substeps=30))
     for _ in range(120):
         info = sim.step("full")
     assert info.ok()
-    gap = np.linalg.norm(cloth.x[0] - (0, 0, top - 0.22), axis=1) - 0.14
+    gap = np.linalg.norm(cloth.x[0] - (0, 0, 0.2), axis=1) - 0.2
     assert gap.min() > -1e-3
     assert (gap < 2e-3).sum() > 20, "it rests on the sphere"
     assert np.abs(sim.vertex_strain()).max() < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["skirt", "trousers"])
+def test_the_others(name: str) -> None:
+    """Sewn, without strain and crossing; they hang by the waist."""
+    body = pl.garments.mannequin(legs=4 if name == "trousers" else 6)
+    sewn = pl.sew(getattr(pl.garments, name)(), body)
+    assert sewn.gap < 1e-4
+    assert np.abs(panel_strains(sewn)).max() < 1e-3
+    assert len(pl.self_intersections(sewn.mesh.vertices, sewn.triangles)) == 0
+    scene = pl.Scene(air_drag=1.0)
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton, pins=sewn.loops["waist"])
+    sim = pl.Simulation(scene, pl.XPBD(substeps=20))
+    for _ in range(60):
+        info = sim.step("full")
+    assert info.ok()
+    length = np.ptp(cloth.x[0][:, 2])
+    assert length == pytest.approx({"skirt": 0.53, "trousers": 1.01}[name], abs=0.04)
+    assert np.abs(sim.vertex_strain()).max() < 0.06
+
+
+@pytest.mark.slow
+def test_the_shirt_of_garmentcode_is_sewn() -> None:
+    pattern = pl.garments.read_pattern(data_dir() / "garmentcode" / "shirt_mean_specification.json")
+    sewn = pl.sew(pl.garments.meshed(pattern, 0.03), pl.garments.mannequin(arms=50.5), seconds=6, settle=0)
+    assert sewn.gap < 1e-4
+    assert len(sewn.loops) == 4
+
+
+@pytest.mark.parametrize(
+    ("file", "unit", "border"), [("skirt1252", "m", 26), ("agenthat2-579-rotated", "cm", 57)]
+)
+def test_sewn_meshes_of_others_hang_alike(file: str, unit: str, border: int) -> None:
+    """DiffCloth's skirt and hat have no panels: their own shape is their rest shape, curved."""
+    mesh = pl.read_mesh(data_dir() / "diffcloth" / f"{file}.obj", unit=unit, up="y")
+    loop = next(loop for loop in topology.boundary_loops(mesh.triangles) if len(loop) == border)
+    scene = pl.Scene(air_drag=1.0)
+    cloth = scene.add_cloth(mesh, pl.fabrics.cotton, pins=loop, bending="curved")
+    sim = pl.Simulation(scene, pl.XPBD(substeps=20))
+    for _ in range(30):
+        info = sim.step("full")
+    assert info.ok()
+    np.testing.assert_array_equal(cloth.x[0][loop], mesh.vertices[loop])
+    assert np.quantile(np.abs(sim.vertex_strain()), 0.8) < 0.05

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -23,7 +24,7 @@ Array = np.ndarray
 PAPER, INK, CLOTH, MESH, WRONG = "#fbfbf8", "#26282b", "#e6ecf4", "#8fa3be", "#d0021b"
 SEAMS = ("#1b6ca8", "#c2571a", "#2f7d4f", "#7b4ea3", "#a33b52", "#5b7f0e", "#0b7a75", "#8a6d1d")
 WIDTH, MARGIN, LETTERS = 1100.0, 24.0, 12.0
-MOST_ROWS = 3
+MOST_ROWS, LINE = 3, 120
 
 
 @dataclass
@@ -76,8 +77,9 @@ def _drawn(pattern: Pattern, garment: Garment | None) -> _Sheet:
     outlines = [_points(panel) for panel in pattern.panels]
     spots, extent, scale = _laid_out(outlines)
     wrong = troubles(pattern)
+    said = [line for trouble in wrong for line in wrap(trouble.message, LINE, subsequent_indent="    ")]
     across = max(s[0] + scale * np.ptp(o[:, 0]) for s, o in zip(spots, outlines, strict=True)) + 1.5 * MARGIN
-    sheet = _Sheet(max(across, 0.75 * WIDTH), extent + 2 * MARGIN + LETTERS * 1.7 * (len(wrong) + 2))
+    sheet = _Sheet(max(across, 0.75 * WIDTH), extent + 2 * MARGIN + LETTERS * 1.7 * (len(said) + 2))
     color: dict[str, str] = {}
     for k, seam in enumerate(pattern.seams):
         color |= {edge.removeprefix("-"): SEAMS[k % len(SEAMS)] for edge in (*seam.one, *seam.other)}
@@ -97,9 +99,9 @@ def _drawn(pattern: Pattern, garment: Garment | None) -> _Sheet:
                 sheet.ring(to(place)[0], 9.0, WRONG)
     y = extent + 1.2 * MARGIN + LETTERS
     sheet.words((MARGIN, y), f"{pattern.name}: {_summary(pattern, garment)}", INK)
-    for trouble in wrong:
+    for line in said:
         y += 1.6 * LETTERS
-        sheet.words((MARGIN, y), trouble.message, WRONG)
+        sheet.words((MARGIN, y), line, WRONG)
     return sheet
 
 

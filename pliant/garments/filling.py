@@ -18,6 +18,8 @@ CLEARANCE = 0.62
 """Lattice points nearer to the outline than this share of the size there are left out."""
 GRADING = 0.3
 """How fast the size may grow with the distance from a fine part of the outline."""
+SHARP = 50.0
+"""Corners [degrees] that are as sharp are not cut in two."""
 ROUNDS = 24
 FINEST = 5
 """Levels of the lattice, each half as wide as the one before."""
@@ -58,7 +60,7 @@ def filled(outline: Array, size: float, grain: tuple[float, float], what: str) -
                 keep[crowded] = False
                 points, near = points[keep], near[keep]
                 triangles = _triangulated(points, n, what)
-    return points, triangles
+    return points, _without_ears(points, triangles, n)
 
 
 def smallest_angles(points: Array, triangles: Array) -> Array:
@@ -209,6 +211,28 @@ def _with_sides(points: Array, triangles: Array, n: int, what: str) -> Array:
         if (min(a, b), max(a, b)) not in have:
             raise PatternError(f"{what}: a side of the outline runs through another of its points")
     return triangles
+
+
+def _without_ears(points: Array, triangles: Array, n: int) -> Array:
+    """Corners of the outline with an edge inside: their triangle is cut along the other diagonal.
+
+    Where two panels are sewn on both sides of a corner, triangles that fill it would share all three edges.
+    """
+    out = triangles.copy()
+    hinges = topology.hinges(triangles)
+    for i, j, k, l in hinges.tolist():
+        for tip, other in ((k, l), (l, k)):
+            a, b = (tip - 1) % n, (tip + 1) % n
+            if max(i, j, tip) >= n or {i, j} != {a, b} or not _convex(points, np.array([a, b, tip, other])):
+                continue
+            rows = np.flatnonzero((triangles == i).any(axis=1) & (triangles == j).any(axis=1))
+            if (
+                _angles(points, np.array([[tip, b, a]]))[0, 0] < SHARP
+                or not (out[rows] == triangles[rows]).all()
+            ):
+                continue
+            out[rows[0]], out[rows[1]] = [tip, other, a], [tip, b, other]
+    return out
 
 
 def _crossed_by(points: Array, hinges: Array, a: int, b: int) -> Array:

@@ -54,7 +54,7 @@ def mannequin(height: float = 1.72, arms: float = 25.0, legs: float = 6.0) -> li
         ("head", (0, 0, 1.58), (0, 0, 1.63), 0.09),
         ("shoulders", (-0.115, 0, 1.375), (0.115, 0, 1.375), 0.055),
         ("waist", (-0.045, 0, 1.04), (0.045, 0, 1.04), 0.082),
-        ("hips", (-0.06, 0, 0.90), (0.06, 0, 0.90), 0.10),
+        ("hips", (-0.06, 0, 0.90), (0.06, 0, 0.90), 0.09),
     ]
     for k, side in enumerate(("left", "right")):
         s = 1 - 2 * k
@@ -62,9 +62,9 @@ def mannequin(height: float = 1.72, arms: float = 25.0, legs: float = 6.0) -> li
         down = np.radians(arms)
         shoulder = np.array([s * 0.125, 0, 1.375])
         hand = shoulder + 0.56 * np.array([s * np.cos(down), 0, -np.sin(down)])
-        out.append((f"{side} arm", shoulder, hand, 0.038))
+        out.append((f"{side} arm", shoulder, hand, 0.034))
         spread = np.radians(legs)
         hip = np.array([s * 0.085, 0, 0.86])
         foot = hip + 0.80 * np.array([s * np.sin(spread), 0, -np.cos(spread)])
-        out.append((f"{side} leg", hip, foot, 0.06))
+        out.append((f"{side} leg", hip, foot, 0.05))
     return [Limb(name, h * np.asarray(a, float), h * np.asarray(b, float), h * r) for name, a, b, r in out]

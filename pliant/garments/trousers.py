@@ -23,7 +23,7 @@ def trousers(size: float = 0.028, **measures: Any) -> Garment:
 def trousers_pattern(
     waist: float = 0.90,
     hips: float = 1.08,
-    hem: float = 0.50,
+    hem: float = 0.44,
     length: float = 1.0,
     rise: float = 0.28,
     fork: float = 0.035,
@@ -32,11 +32,11 @@ def trousers_pattern(
     """waist, hips: girths; hem: girth of a leg's opening; length: along the side; rise: from the crotch up to
     the waist; fork: how far the crotch reaches beyond the middle; height: of the waist over the ground, m.
 
-    Its mannequin stands with the legs closer: ``mannequin(legs=3)``.
+    Its mannequin stands with the legs closer: ``mannequin(legs=4)``.
     """
     w, top, half = hips / 4, waist / 4, hem / 4
     crotch, middle = length - rise, hips / 8
-    inner, outer = (middle - half + 0.01, 0.0), (middle + half + 0.01, 0.0)
+    inner, outer = (middle - half + 0.02, 0.0), (middle + half + 0.02, 0.0)
     edges = [
         Edge("hem", inner),
         Edge("outseam", outer, [(w + 0.005, 0.6 * length), (w + 0.02, crotch + 0.3 * rise)]),

@@ -48,6 +48,14 @@ def test_a_bag_is_one_mesh_with_one_metric_for_each_panel() -> None:
     np.testing.assert_allclose(flat[[0, -1]], [[0.4, 0], [0.4, 0.3]])
 
 
+def test_a_bag_with_a_bottom_has_no_ears() -> None:
+    """Corners that are sewn on both sides: no triangle of one panel lies on one of the other."""
+    bottom = Seam("bottom", ["front.bottom"], ["-back.bottom"])
+    for size in (0.1, 0.05, 0.03):
+        bag = meshed(replace(BAG, seams=[*BAG.seams, bottom]), size)
+        assert list(bag.loops) == ["mouth"]
+
+
 def test_placements_keep_lengths() -> None:
     x = np.random.default_rng(0).uniform(0, 0.4, (40, 2))
     near = x + np.random.default_rng(1).uniform(-1e-6, 1e-6, x.shape)
@@ -145,7 +153,7 @@ def test_mistakes_are_ringed_in_the_picture(change: str, tmp_path: Path) -> None
         pl.garments.draw(drawn, tmp_path / f"{name}.svg")
         tree = ElementTree.parse(tmp_path / f"{name}.svg")
         rings[name] = [e for e in tree.iter() if e.tag.endswith("circle")]
-        words = "\n".join(e.text or "" for e in tree.iter() if e.tag.endswith("text"))
+        words = " ".join((e.text or "").strip() for e in tree.iter() if e.tag.endswith("text"))
         assert (said in words) == (name == "wrong")
     assert rings["sound"] == []
     assert len(rings["wrong"]) == {"crossing": 1, "no length": 1, "mismatch": 4}[change]
