@@ -31,6 +31,8 @@ _HOMES = {
     "Fabric": "materials",
     "SolidMaterial": "materials",
     "fabrics": "materials",
+    "fit_material": "fitting",
+    "MaterialFit": "fitting",
     "solids": "materials",
     "TriMesh": "geometry.mesh",
     "TetMesh": "geometry.tetmesh",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
         SceneFileError,
         SolverError,
     )
+    from .fitting import MaterialFit, fit_material
     from .geometry import shapes
     from .geometry.colliders import Box, Capsule, Cylinder, MeshCollider, Plane, Sphere
     from .geometry.mesh import TriMesh

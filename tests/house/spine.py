@@ -9,10 +9,10 @@ from pathlib import Path
 
 # The order in which data flows. A module imports from its own entry and from those before it, no others.
 SPINE = (
-    "errors", "backend", "geometry", "garments", "materials", "laws", "protocol", "state", "model", "loads",
-    "bodies", "intake", "alignment", "ties", "build", "scene", "contact", "forces", "linear", "diagnostics",
-    "solvers", "io", "progress", "viewer", "checking", "frames", "simulation", "sewing", "lab", "bench",
-    "batch", "learn", "cli",
+    "errors", "backend", "geometry", "garments", "materials", "fitting", "laws", "protocol", "state",
+    "model", "loads", "bodies", "intake", "alignment", "ties", "build", "scene", "contact", "forces",
+    "linear", "diagnostics", "solvers", "io", "progress", "viewer", "checking", "frames", "simulation",
+    "sewing", "lab", "bench", "batch", "learn", "cli",
 )  # fmt: skip
 
 
