@@ -235,3 +235,32 @@ def test_repr_reports_what_a_factor_costs() -> None:
     before = factor.nbytes
     factor.solve(np.ones(400), np.float32)
     assert factor.nbytes == before + factor.values.nbytes // 2
+
+
+PLAIN = """
+import hashlib
+import numpy as np
+import spd_matrices as matrices
+from pliant.linear.cholesky import Cholesky
+factor = Cholesky(matrices.cloth(7), "minimum degree")
+b = np.random.default_rng(5).standard_normal((1, factor.n, 3, 16))
+x = np.concatenate([factor.solve_lanes(b).ravel(), factor.solve(b[0, :, :, 3]).ravel()])
+print(hashlib.sha256(factor.values.tobytes() + x.tobytes()).hexdigest())
+"""
+
+
+def test_plain_python_gives_the_same_bits() -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", PLAIN],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env=os.environ
+            | {"PLIANT_QUIET": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+            | plain,
+        ).stdout
+        for plain in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    ]
+    assert said[0] == said[1]
