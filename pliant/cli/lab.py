@@ -16,7 +16,7 @@ REPORTED = {
     "chain": "a particle chain: iterations against substeps at equal sweeps, orders",
     "hinge": "two triangles: rest angle and rigidity, gradients through folds and slivers",
     "small_cloth": "a small cloth: resolution, then step, iterations, order, precision one at a time",
-    "fabric_tests": "strips and bars pulled, laid over an edge, pressed, bent and let swing, by closed forms",
+    "fabric_tests": "strips and bars pulled, laid over an edge, looped, bent and let swing, by closed forms",
     "gradients": "every law's gradient against central differences",
     "yardstick": "how far solvers are from Newton's answer, by sweeps and by milliseconds",
 }

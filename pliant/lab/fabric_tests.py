@@ -7,6 +7,7 @@ import numpy as np
 from ..materials import Fabric, fabrics
 from .beams import TIP_LOAD, bending_frequency, tip_load
 from .experiment import Experiment, Line, Plot, Table, Verdict
+from .loops import HEIGHT, loop
 from .sheets import EXAMPLE, direction_modulus, woven_strip
 from .specimens import critical, level_strip, pendulum, solid_cantilever
 from .textile import ELASTICA, G, tensile_strip
@@ -33,21 +34,23 @@ def overhang(degrees: float = 41.5) -> float:
 
 
 def run(quick: bool = False) -> Experiment:
-    """Pull, bias, cantilever, column, swing, solid cantilever."""
+    """Pull, bias, cantilever, loops, column, swing, solid cantilever."""
     out = Experiment(
         "fabric_tests",
         "Fabric tests",
-        "Strips are pulled along the yarns and on the bias, laid over an edge, pressed, loaded at the tip "
-        "and let swing; a bar of tetrahedra is bent. Each reading stands against the closed form of its "
-        "material; what is off would be a law, a coefficient or a budget.",
+        "Strips are pulled along the yarns and on the bias, laid over an edge, looped, pressed, loaded at "
+        "the tip and let swing; a bar of tetrahedra is bent. Each reading stands against the closed form of "
+        "its material; what is off would be a law, a coefficient or a budget.",
         {"pull, bias": f"XPBD, {60 if quick else 120} and {40 if quick else 80} substeps of 1/1000 s",
          "tip load": f"XPBD, {100 if quick else 200} substeps of 1/240 s, 20 elements",
          "frequency": f"XPBD, {80 if quick else 160} substeps of 1/200 of the period, 20 elements",
-         "cantilever, column": "Newton, one step that lasts for ever, 40 elements", "order": "colored",
+         "cantilever, column, loops": "Newton, one step that lasts for ever, 40 to 60 elements",
+         "order": "colored",
          "swing": "Newton, 200 steps a period, 30 elements", "dtype": "float64"},
     )  # fmt: skip
     _pull(out, quick)
     _cantilever(out)
+    _loops(out)
     _column(out)
     _tip(out, quick)
     _swing(out, quick)
@@ -110,6 +113,15 @@ def _by_cantilever(fabric: Fabric, ratio: float) -> tuple[str, float, float, flo
     weight = fabric.areal_density * G
     c = (fabric.bending_rigidity / weight) ** (1 / 3)
     return fabric.name, 1e3 * c, 1e3 * ratio * c, fabric.bending_rigidity, weight * (0.5 * ratio * c) ** 3
+
+
+def _loops(out: Experiment) -> None:
+    for kind, row in (("heart", "B06"), ("pear", "B07")):
+        source = f"closed elastica, Peirce 1930 ({row})"
+        height = loop(kind)
+        out.verdicts.append(
+            Verdict(f"{kind} loop without weight: height over length", height, HEIGHT[kind], 0.01, source)
+        )
 
 
 def _column(out: Experiment) -> None:

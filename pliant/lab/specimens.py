@@ -43,23 +43,22 @@ def stiff_ribs(model: Model, law: str = "isometric") -> Model:
     )
 
 
-def static(scene: Scene, model: Model, load: Array | None = None, parts: int = 1) -> Array:
-    """Positions (W, N, 3) at rest, forces (N, 3) [N] put on in equal parts.
-
-    Raises SolverError where Newton does not get there.
-    """
+def static(scene: Scene, model: Model, load: Array | None = None) -> Array:
+    """Positions (W, N, 3) at rest under forces (N, 3) [N]. SolverError where Newton does not get there."""
     sim = Simulation.of_model(scene, model, Newton(), dt=FOREVER)
-    for k in range(parts):
-        if load is not None:
-            sim.control.set_force(load * ((k + 1) / parts))
-        for _ in range(2):
-            info = sim.step()
-            sim.state.set_v(0.0)
-        if not info.ok():
-            raise SolverError(
-                f"a specimen did not come to rest: {info.status}; put the load on in more parts"
-            )
+    if load is not None:
+        sim.control.set_force(load)
+    settled(sim)
     return sim.x.copy()
+
+
+def settled(sim: Simulation) -> None:
+    """Bring a simulation with Newton and steps of FOREVER to rest."""
+    for _ in range(2):
+        info = sim.step()
+        sim.state.set_v(0.0)
+    if not info.ok():
+        raise SolverError(f"a specimen did not come to rest: status {info.status}; start nearer to its shape")
 
 
 def level_strip(load: float, elements: int = 40, length: float = 0.1, density: float = 0.2) -> Array:
