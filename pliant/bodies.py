@@ -281,8 +281,10 @@ def one_each(x: Any, particles: Array, kept: Array) -> Any:
 
     kept: where each was first named. Raises SceneError where a particle is sent to two places.
     """
+    if len(kept) == len(particles):
+        return x
     rows = np.asarray(x)
-    if len(kept) == len(particles) or rows.ndim < 2 or rows.shape[-2] != len(particles):
+    if rows.ndim < 2 or rows.shape[-2] != len(particles):
         return x  # one row for all, or a shape that others refuse
     order = np.argsort(particles[kept])
     first = kept[order[np.searchsorted(particles[kept][order], particles)]]
