@@ -200,9 +200,9 @@ class Bar:
         return e / (2 * (1 + nu)), e * nu / ((1 + nu) * (1 - 2 * nu))
 
     def measure(self, positions: Array) -> Sample:
-        """Height of the middle of the free end against the start [m]."""
-        rise = np.asarray(positions, float)[self.tip, 2] - self.vertices[self.tip, 2]
-        return {"tip": float(rise.mean())}
+        """Height of the middle of the free end against the start [m]; positions (N, 3) or (W, N, 3)."""
+        x = np.asarray(positions, float).reshape(-1, len(self.vertices), 3)
+        return {"tip": float((x[:, self.tip, 2] - self.vertices[self.tip, 2]).mean())}
 
     def summary(self, samples: list[Sample]) -> Sample:
         """The tip where it would come to rest, and how far it still swings.

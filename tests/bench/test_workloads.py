@@ -48,6 +48,13 @@ def test_the_swing_of_the_bar_is_averaged_out() -> None:
     assert work.summary([{"tip": z} for z in (-0.1, -0.3)])["swing"] == pytest.approx(0.2)
 
 
+def test_the_bars_tip_is_read_from_one_world_or_many() -> None:
+    work = Bar()
+    sunk = work.vertices - np.array([0, 0, 0.25])
+    for x in (sunk, sunk[None], np.stack([sunk, sunk])):
+        assert work.measure(x)["tip"] == pytest.approx(-0.25, abs=1e-12)
+
+
 def test_a_pulled_bar_stretches_as_hooke_says() -> None:
     """Uniform tension with nu = 0 is a patch test: linear tetrahedra give F x/(E A) exactly."""
     work = Bar(8)
