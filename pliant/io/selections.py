@@ -29,7 +29,7 @@ def body_of(scene: Scene, table: Table) -> Body:
     kind = kind_of(table)
     if kind not in table:
         if len(scene.bodies) > 1:
-            named = (f'{word} = "{b.name}"' for b in scene.bodies for word in (_word(b),))
+            named = (f'{_word(b)} = "{b.name}"' for b in scene.bodies)
             table.fail("cloth", f"is missing; name one of {', '.join(named)}")
         return scene.bodies[0]
     bodies = [b for b in scene.bodies if _word(b) == kind]

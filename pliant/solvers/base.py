@@ -14,6 +14,7 @@ from typing import Protocol as Interface
 
 import numpy as np
 
+from ..errors import SolverError
 from ..model import Model
 from ..protocol import Claims, Protocol, StepInfo
 from ..state import Control, State
@@ -45,3 +46,19 @@ class Solver(Interface):
     def multipliers(self, model: Model, ws: Any, law: str) -> np.ndarray:
         """lambda (W, E, rows) of a law after the last step, in the order its constraints were added."""
         ...
+
+
+def check_step(dt: float, report: str) -> None:
+    """Refuse what no ``step`` can do, with SolverError."""
+    if not (np.isfinite(dt) and dt > 0):
+        raise SolverError(f"dt is {dt!r}, it must be a finite number greater than 0 [s]")
+    if report not in ("status", "full"):
+        raise SolverError(f'report is {report!r}, it must be "status" or "full"')
+
+
+def check_counts(solver: Any, label: str, *names: str) -> None:
+    """SolverError for a parameter that is no whole number of at least 1."""
+    for name in names:
+        value = getattr(solver, name)
+        if not (isinstance(value, (int, np.integer)) and value >= 1):
+            raise SolverError(f"{label}: {name} is {value!r}, it must be a whole number, at least 1")

@@ -12,6 +12,7 @@ from ...errors import SolverError
 from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered, spread
+from ..base import check_counts, check_step
 from .substep import NEAR, Ended, Inputs, advance
 from .workspace import Workspace
 
@@ -47,10 +48,7 @@ class Newton:
     )
 
     def __post_init__(self) -> None:
-        for name in ("substeps", "max_iterations"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise SolverError(f"Newton: {name} is {value!r}, it must be a whole number, at least 1")
+        check_counts(self, "Newton", "substeps", "max_iterations")
         if not 0 < self.tolerance < 1:
             raise SolverError(f"Newton: tolerance is {self.tolerance!r}, it must lie between 0 and 1")
 
@@ -80,7 +78,7 @@ class Newton:
         ``incremental_potential`` and ``primal_residual`` are always reported, as the minimisation found them
         in the last substep; ``report="full"`` adds the rest, with residuals of the rounded positions.
         """
-        _check_step(dt, report)
+        check_step(dt, report)
         start = time.perf_counter()
         x, v = gathered(state.x_lanes, model), gathered(state.v_lanes, model)
         inputs = Inputs.of(ws, state, control, dt, self.substeps, self.tolerance, self.max_iterations)
@@ -138,10 +136,3 @@ def _report(info: StepInfo, world: int, ended: Ended, ws: Workspace) -> None:
         info.status[world] |= int(Status.NOT_CONVERGED)
     if ended.buried > NEAR * ws.model.length:
         info.status[world] |= int(Status.START_PENETRATES)
-
-
-def _check_step(dt: float, report: str) -> None:
-    if not (np.isfinite(dt) and dt > 0):
-        raise SolverError(f"dt is {dt!r}, it must be a finite number greater than 0 [s]")
-    if report not in ("status", "full"):
-        raise SolverError(f'report is {report!r}, it must be "status" or "full"')

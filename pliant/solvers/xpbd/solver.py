@@ -20,6 +20,7 @@ from ...laws import LAWS
 from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
+from ..base import check_counts, check_step
 from . import stages
 from . import surface_collisions as meshes
 from .arrays import LOAD, STORE
@@ -67,10 +68,7 @@ class XPBD:
     )
 
     def __post_init__(self) -> None:
-        for name in ("substeps", "iterations"):
-            value = getattr(self, name)
-            if not (isinstance(value, (int, np.integer)) and value >= 1):
-                raise SolverError(f"XPBD: {name} is {value!r}, it must be a whole number, at least 1")
+        check_counts(self, "XPBD", "substeps", "iterations")
         if self.order not in ORDERS:
             raise SolverError(f'XPBD: order "{self.order}" is unknown; choose one of {", ".join(ORDERS)}')
         if not 0 < self.relaxation < 2:
@@ -100,7 +98,7 @@ class XPBD:
         self, model: Model, state: State, control: Control, ws: Workspace, dt: float, report: str = "status"
     ) -> StepInfo:
         """Advance ``state`` by dt [s]. ``report="full"`` adds energies and residuals to the StepInfo."""
-        _check_step(dt, report)
+        check_step(dt, report)
         clock = Clock()
         with launching(), whole_step(state, control, ws):
             ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
@@ -195,13 +193,6 @@ class Clock:
         now = time.perf_counter()
         self.laps[stage] = now - self.last
         self.last = now
-
-
-def _check_step(dt: float, report: str) -> None:
-    if not (np.isfinite(dt) and dt > 0):
-        raise SolverError(f"dt is {dt!r}, it must be a finite number greater than 0 [s]")
-    if report not in ("status", "full"):
-        raise SolverError(f'report is {report!r}, it must be "status" or "full"')
 
 
 Placed = tuple[Colliders, Colliders | None]
