@@ -100,17 +100,15 @@ def _add_check(commands: argparse._SubParsersAction) -> None:
 
 def _add_long_runs(commands: argparse._SubParsersAction) -> None:
     from pliant.cli.bench import WORKLOADS
-    from pliant.cli.lab import EXPERIMENTS
+    from pliant.cli.lab import CHOICES
 
     lab = commands.add_parser(
         "lab",
         help="experiments against closed forms",
-        description="; ".join(map(": ".join, EXPERIMENTS.items())),
+        description="; ".join(map(": ".join, CHOICES.items())),
     )
-    lab.add_argument("experiment", choices=tuple(EXPERIMENTS), help="which one")
-    lab.add_argument(
-        "--quick", action="store_true", help="fewer settings, shorter runs; of those with a report"
-    )
+    lab.add_argument("experiment", choices=tuple(CHOICES), help="which one")
+    lab.add_argument("--quick", action="store_true", help="fewer settings, shorter runs")
     lab.add_argument(
         "--out", metavar="DIR", help="write report.html, report.json and a CSV for each plot there"
     )

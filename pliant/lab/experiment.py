@@ -22,6 +22,7 @@ class Verdict:
     tolerance   how far it may be off: a share of the reference, or (``absolute``) in its own unit
     source      what the reference is: a closed form with its equation, a run, a value with its source
     at_most     the reference is a bound from above; then ``tolerance`` is not used
+    at_least    the same from below
     """
 
     what: str
@@ -31,12 +32,15 @@ class Verdict:
     source: str
     absolute: bool = False
     at_most: bool = False
+    at_least: bool = False
 
     @property
     def ok(self) -> bool:
         """True when the number is where it should be; NaN never is."""
         if self.at_most:
             return self.measured <= self.reference
+        if self.at_least:
+            return self.measured >= self.reference
         room = self.tolerance if self.absolute else self.tolerance * abs(self.reference)
         return abs(self.measured - self.reference) <= room
 
@@ -45,6 +49,8 @@ class Verdict:
         """What is asked, in words."""
         if self.at_most:
             return f"at most {self.reference:.4g}"
+        if self.at_least:
+            return f"at least {self.reference:.4g}"
         room = f"{self.tolerance:.3g}" if self.absolute else f"{100 * self.tolerance:.3g} %"
         return f"{self.reference:.6g} within {room}"
 

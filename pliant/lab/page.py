@@ -6,13 +6,17 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import PliantError
-from .experiment import Experiment, Plot, Table, cell
+from .experiment import Experiment, Line, Plot, Table, cell
+
+Array = np.ndarray
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:.6rem 0 1.2rem;max-width:100%}
@@ -25,17 +29,30 @@ min-width:22rem;height:auto;flex-grow:1;max-width:32rem}h2{margin-top:2.4rem}nav
 COLOURS = ("#1f5fa8", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#00798c", "#8d6e63", "#555555")
 
 
-def page(experiments: Iterable[Experiment], machine: dict[str, Any]) -> str:
-    """HTML of a report; plots are drawn by Matplotlib as inline SVG. Raises PliantError without it."""
+RENEW = 5
+"""Seconds after which the page of a report that is not complete loads itself again."""
+
+POINTS = 60
+"""Points of a line, at most, that tell their numbers under the pointer."""
+
+
+def page(experiments: Iterable[Experiment], machine: dict[str, Any], waiting: Iterable[str] = ()) -> str:
+    """HTML of a report; plots are drawn by Matplotlib as inline SVG. Raises PliantError without it.
+
+    waiting: names of experiments that are still to come; while there are any, the page renews itself.
+    """
     listed = list(experiments)
     passed = sum(v.ok for e in listed for v in e.verdicts)
     total = sum(len(e.verdicts) for e in listed)
-    where = ", ".join(f"{k} {v}" for k, v in machine.items())
+    where, more = ", ".join(f"{k} {v}" for k, v in machine.items()), list(waiting)
     parts = [
         "<!doctype html><html lang='en'><meta charset='utf-8'><title>Pliant lab</title>",
+        f"<meta http-equiv='refresh' content='{RENEW}'>" if more else "",
         f"<style>{STYLE}</style><h1>Pliant lab</h1><p>{passed} of {total} verdicts hold.</p>",
         f"<p class='small'>{escape(where)}</p>",
+        f"<p>Still to come: {escape(', '.join(more))}.</p>" if more else "",
         "<nav>" + "".join(f"<a href='#{e.name}'>{escape(e.title)}</a>" for e in listed) + "</nav>",
+        _table(summary(listed)),
     ]
     for e in listed:
         parts += [f"<h2 id='{e.name}'>{escape(e.title)}</h2><p>{escape(e.about)}</p>"]
@@ -44,6 +61,14 @@ def page(experiments: Iterable[Experiment], machine: dict[str, Any]) -> str:
         parts += ["<div class='plots'>", *(svg(p) for p in e.plots), "</div>"]
         parts += [_table(t) for t in e.tables]
     return "\n".join([*parts, "</html>", ""])
+
+
+def summary(experiments: Iterable[Experiment]) -> Table:
+    """What each experiment found and took."""
+    rows = [
+        (e.title, len(e.verdicts), sum(not v.ok for v in e.verdicts), f"{e.seconds:.1f}") for e in experiments
+    ]
+    return Table("Experiments", ("experiment", "verdicts", "off", "time [s]"), rows)
 
 
 def _verdicts(experiment: Experiment) -> str:
@@ -72,7 +97,7 @@ def svg(plot: Plot) -> str:
     except ImportError as error:
         raise PliantError('plots need Matplotlib: pip install "pliant[lab]"') from error
     with rc_context({"svg.hashsalt": "pliant", "font.size": 9, "svg.fonttype": "path"}):
-        figure = Figure(figsize=(4.9, 3.4), layout="constrained")
+        figure = Figure(figsize=(4.9, 3.4), dpi=72, layout="constrained")
         axes = figure.add_subplot()
         for k, line in enumerate(plot.lines):
             style = "--" if line.dashed else "o-"
@@ -86,15 +111,37 @@ def svg(plot: Plot) -> str:
             axes.legend(fontsize=7.5)
         out = io.StringIO()
         FigureCanvasSVG(figure).print_svg(out, metadata={"Date": None})
+        told = [_told(plot, line, axes.transData.transform, 72 * 3.4) for line in plot.lines]
     text = out.getvalue()
-    return text[text.index("<svg") :]
+    return text[text.index("<svg") :].replace("</svg>", f"<g fill='transparent'>{''.join(told)}</g></svg>")
 
 
-def write(experiments: Iterable[Experiment], machine: dict[str, Any], folder: Path) -> list[Path]:
+def _told(plot: Plot, line: Line, place: Callable[[Array], Array], height: float) -> str:
+    """Spots over a line's points that tell its numbers under the pointer."""
+    x, y = np.asarray(line.x, float), np.asarray(line.y, float)
+    inside = np.isfinite(x) & np.isfinite(y)
+    for letter, values in (("x", x), ("y", y)):
+        inside &= (values > 0) | (letter not in plot.log)
+    ids = np.flatnonzero(inside)
+    ids = ids[:: max(1, -(-len(ids) // POINTS))]
+    spots: Any = place(np.stack([x[ids], y[ids]], axis=1)) if len(ids) else []
+    words = [
+        escape(f"{line.name}\n{plot.x}: {a:.5g}\n{plot.y}: {b:.5g}")
+        for a, b in zip(x[ids], y[ids], strict=True)
+    ]
+    return "".join(
+        f"<circle cx='{a:.1f}' cy='{height - b:.1f}' r='5'><title>{w}</title></circle>"
+        for (a, b), w in zip(spots, words, strict=True)
+    )
+
+
+def write(
+    experiments: Iterable[Experiment], machine: dict[str, Any], folder: Path, waiting: Iterable[str] = ()
+) -> list[Path]:
     """``report.html``, ``report.json`` and a CSV for each plot and table; returns what was written."""
     listed = list(experiments)
     folder.mkdir(parents=True, exist_ok=True)
-    files = {"report.html": page(listed, machine), "report.json": as_json(listed, machine)}
+    files = {"report.html": page(listed, machine, waiting), "report.json": as_json(listed, machine)}
     for e in listed:
         for plot in e.plots:
             rows = [(line.name, a, b) for line in plot.lines for a, b in zip(line.x, line.y, strict=True)]

@@ -18,6 +18,7 @@ from ..model import Model
 from ..scene import Scene
 from ..simulation import Simulation
 from ..solvers.xpbd.solver import XPBD
+from .experiment import Experiment, Line, Plot, Table, Verdict
 from .statics import relax
 from .textile import Measured, _ends, converged_pair, edge_load
 
@@ -177,25 +178,68 @@ EXAMPLE = Fabric(
 """E1 t = 1000, E2 t = 400, G t = 50 N/m."""
 
 
-def main() -> None:
-    """Print every experiment beside its closed form: ``python -m pliant.lab.sheets``."""
-    angles = [0.0, 90.0, 45.0]
-    coarse, fine = converged_pair(lambda s: woven_strip(EXAMPLE, angles, s), 40)
-    print(
-        "T05 strips at 0, 90, 45 degrees: E t [N/m], contraction (exact | measured | with half the substeps)"
+def run(quick: bool = False) -> Experiment:
+    """Woven strips, shear, curved strips."""
+    angles = [0.0, 90.0, 45.0] if quick else [0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0]
+    out = Experiment(
+        "sheets",
+        "Woven and curved sheets",
+        "Strips of a woven sheet are pulled at angles to the warp, a square is sheared, a strip that is a "
+        "quarter of a cylinder at rest is opened. Each stands against plane stress or the curved beam.",
+        {"fabric": "E1 t = 1000, E2 t = 400, G t = 50 N/m, nu = 0.25", "dt": "1 ms", "dtype": "float64",
+         "substeps": "40 and 80 (strips), 20 (shear, ring)"},
+    )  # fmt: skip
+    if quick:
+        runs = [woven_strip(EXAMPLE, angles, 40).readings] * 2
+    else:
+        runs = [m.readings for m in converged_pair(lambda s: woven_strip(EXAMPLE, angles, s), 40)]
+    rows, exact = [], np.array([direction_modulus(EXAMPLE, a) for a in angles])
+    for angle, (pull, across), before, should in zip(angles, runs[1], runs[0], exact, strict=True):
+        rows.append((angle, pull, before[0], should[0], across, should[1]))
+        source = "1/E(a), Jones, Mechanics of Composite Materials (T05)"
+        out.verdicts.append(
+            Verdict(f"strip at {angle:g} deg: E t [N/m]", float(pull), should[0], 0.03, source)
+        )
+        source = "nu(a), Jones (T05)"
+        out.verdicts.append(
+            Verdict(
+                f"strip at {angle:g} deg: contraction", float(across), should[1], 0.02, source, absolute=True
+            )
+        )
+    heads = (
+        "angle [deg]",
+        "E t [N/m]",
+        "with half the substeps",
+        "closed form",
+        "contraction",
+        "closed form",
     )
-    exact = [direction_modulus(EXAMPLE, a) for a in angles]
-    for columns in zip(exact, fine.readings, coarse.readings, strict=True):
-        print("    " + " | ".join(" ".join(f"{v:10.5g}" for v in numbers) for numbers in columns))
-    print("T06 simple shear: force per length over G t gamma, at 0.5 and 2 degrees")
-    shears = [simple_shear(EXAMPLE, a).readings[0, 0] / (50 * a) for a in np.radians([0.5, 2.0])]
-    print("    " + " ".join(f"{v:10.5g}" for v in shears))
-    print("quarter ring, tip over P R^3/(B w): along the load, across it, along it (tangential)")
-    print(f"    closed form {RING[0]:10.5g} {RING[1]:10.5g} {RING[2]:10.5g}")
+    out.tables.append(Table("Strips at angles to the warp", heads, rows))
+    fine = np.linspace(0, 90, 91)
+    curve = [direction_modulus(EXAMPLE, a)[0] for a in fine]
+    measured = sorted(zip(angles, runs[1][:, 0].tolist(), strict=True))
+    lines = [
+        Line("measured", [a for a, _ in measured], [e for _, e in measured]),
+        Line("plane stress", fine, curve, True),
+    ]
+    out.plots.append(Plot("Strips at angles to the warp", "angle to the warp [deg]", "E t [N/m]", lines))
+    for degrees in (0.5, 2.0):
+        angle = float(np.radians(degrees))
+        force = float(simple_shear(EXAMPLE, angle).readings[0, 0])
+        source = "G t gamma (T06)"
+        out.verdicts.append(
+            Verdict(f"shear by {degrees:g} deg: force per length [N/m]", force, 50 * angle, 0.02, source)
+        )
+    ring: list[tuple[object, ...]] = []
     for bending in ("curved", "dihedral"):
         (a, b), (_, c) = quarter_ring(bending, 20).readings
-        print(f"    {bending:11} {a:10.5g} {b:10.5g} {c:10.5g}")
-
-
-if __name__ == "__main__":
-    main()
+        ring.append((bending, a, RING[0], b, RING[1], c, RING[2]))
+        for what, value, should in (("along a radial load", a, RING[0]), ("across it", b, RING[1]),
+                                    ("along a tangential load", c, RING[2])):  # fmt: skip
+            out.verdicts.append(
+                Verdict(f"quarter ring, {bending}: tip {what}, in P R³/(B w)", float(value), should, 0.03,
+                        "curved beam without stretch, Castigliano")
+            )  # fmt: skip
+    names = ("law", "along", "exact", "across", "exact", "tangential", "exact")
+    out.tables.append(Table("Quarter ring, motion of the tip in P R³/(B w)", names, ring))
+    return out

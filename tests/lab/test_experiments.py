@@ -12,17 +12,31 @@ import numpy as np
 import pytest
 
 from pliant.cli import main
-from pliant.lab import chain, gradients, hanging, hinge, small_cloth
+from pliant.lab import (
+    bars,
+    beams,
+    chain,
+    conformance,
+    friction,
+    gradients,
+    hanging,
+    hinge,
+    sheets,
+    small_cloth,
+    textile,
+)
 from pliant.lab.experiment import Experiment, Line, Plot, Table, Verdict
 from pliant.lab.page import page, write
+from pliant.lab.statics import Rest
+from pliant.lab.textile import Measured
 from pliant.model import Model
-from pliant.solvers.xpbd.solver import XPBD
+from pliant.solvers.xpbd.solver import PBD, XPBD
 
 Array = np.ndarray
 
 
 @pytest.mark.parametrize(
-    "experiment", [hanging, chain, hinge, small_cloth, gradients], ids=lambda m: m.__name__
+    "experiment", [hanging, chain, hinge, small_cloth, friction, gradients], ids=lambda m: m.__name__
 )
 def test_every_verdict_holds(experiment: object) -> None:
     found = experiment.run(quick=True)  # type: ignore[attr-defined]
@@ -41,6 +55,9 @@ def test_a_verdict_can_fail() -> None:
     assert replace(kept, at_most=True).ok
     assert not replace(kept, at_most=True, reference=0.9).ok
     assert not replace(kept, at_most=True, measured=math.nan).ok
+    assert not replace(kept, at_least=True).ok
+    assert replace(kept, at_least=True, reference=0.9).ok
+    assert not replace(kept, at_least=True, measured=math.nan).ok
 
 
 @pytest.mark.parametrize(
@@ -76,6 +93,64 @@ def test_multipliers_that_forget_their_iterations_are_found(monkeypatch: pytest.
     assert hanging.hang(substeps=20)[0] == pytest.approx(exact, rel=0.01)
     monkeypatch.setattr(xpbd, "_sweep", forgetful)
     assert hanging.hang(substeps=20)[0] < 0.6 * exact
+
+
+# --- the experiments that stand on specimens with tests of their own ---------------------------------
+
+
+def exact_strips(factor: float) -> dict[tuple[object, str], object]:
+    """What specimens of textile, beams, bars and sheets would read by their closed forms, times a factor."""
+    calm = Rest(1, np.zeros(2), np.zeros(2), np.ones(2, bool))
+
+    def read(values: object) -> Measured:
+        return Measured(np.array(values, float) * factor, calm)
+
+    strain = 0.2 * 9.81 / 2 / 1000
+    return {
+        (textile, "tensile_strip"): lambda *a, **k: read([[2e-3, 0], [2e-3, 0.3]]),
+        (textile, "hanging_strip"): lambda *a, **k: read([[strain], [strain + 0.01 * 9.81 / 50]]),
+        (textile, "heavy_elastica"): lambda loads, s, **k: read([textile.ELASTICA[v] for v in loads]),
+        (textile, "catenary"): lambda *a, **k: read([[v] for v in textile.CATENARY.values()]),
+        (beams, "tip_load"): lambda loads, s: read([beams.TIP_LOAD[v] for v in loads]),
+        (beams, "bending_frequency"): lambda s: factor * (1 - 8 / s**2),
+        (bars, "torsion"): lambda b, n: bars.Reading(factor * (1 + 0.1 / n**2), calm),
+        (bars, "short_cantilever"): lambda n: bars.Reading(factor * (1 + 0.1 / n**2), calm),
+        (sheets, "woven_strip"): lambda f, angles, s: read([sheets.direction_modulus(f, v) for v in angles]),
+        (sheets, "simple_shear"): lambda f, angle: read([[50 * angle]]),
+        (sheets, "quarter_ring"): lambda b, s: read([sheets.RING[:2], (sheets.RING[1], sheets.RING[2])]),
+    }
+
+
+@pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
+@pytest.mark.parametrize("experiment", [textile, beams, bars, sheets], ids=lambda m: m.__name__)
+def test_specimens_make_verdicts_that_can_fail(
+    experiment: object, quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for factor in (1.0, 1.2):
+        for (module, name), reading in exact_strips(factor).items():
+            monkeypatch.setattr(module, name, reading)
+        found = experiment.run(quick)  # type: ignore[attr-defined]
+        off = [v.what for v in found.verdicts if not v.ok]
+        assert found.plots
+        assert found.tables
+        if factor == 1:
+            assert off == []
+            assert len(found.verdicts) > (2 if quick else 4)
+        else:
+            small = ("brought to rest", "contraction", "drop/L", "x/L", "shortening", "falls by")
+            assert [v.what for v in found.verdicts if v.ok and not any(s in v.what for s in small)] == []
+            assert len(off) > len(found.verdicts) / 3
+
+
+def test_the_suite_is_an_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("hung_weight", "incline_moves")
+    true = conformance.check_solver
+    monkeypatch.setattr(conformance, "check_solver", lambda s, d, w: true(s, d, w, names))
+    found = conformance.run(quick=True)
+    assert [v.ok for v in found.verdicts] == [True, True]
+    assert [v.rule.split(" 0")[0] for v in found.verdicts][1] == "at least"
+    monkeypatch.setattr(conformance, "XPBD", lambda: replace(PBD(), claims=XPBD().claims))
+    assert [v.ok for v in conformance.run(quick=True).verdicts] == [False, True]
 
 
 # --- the report ------------------------------------------------------------------------------------
@@ -115,6 +190,12 @@ def test_the_report_is_whole_and_offline(small: Experiment, tmp_path: Path) -> N
     assert "src=" not in text.replace("xlink:href", "")
     assert "https://" not in text.replace("https://matplotlib.org", "")
     assert page([small], {"cores": 2}) == text, "the same bytes again"
+    assert text.count("<circle") == 4, "points tell their numbers"
+    assert "<title>seen\nn: 2\nv [m/s]: 0.5</title>" in text
+    assert "http-equiv" not in text
+    unfinished = page([small], {"cores": 2}, ["chain", "hinge"])
+    assert "http-equiv='refresh'" in unfinished
+    assert "Still to come: chain, hinge." in unfinished
     rows = list(csv.reader((tmp_path / "out" / "small-a-line.csv").read_text().splitlines()))
     assert rows[0] == ["line", "n", "v [m/s]"]
     assert rows[1:3] == [["seen", "1", "0.25"], ["seen", "2", "0.5"]]

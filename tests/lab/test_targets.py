@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
-from pliant.cli.lab import REPORTED
+from pliant.cli.lab import EXPERIMENTS
 from pliant.lab import targets as table
 from pliant.lab.conformance import ROWS
 from pliant.lab.targets import BANDS, COLUMNS, markdown, targets
@@ -23,7 +23,7 @@ def missing(name: str) -> bool:
     if kind == "conformance":
         return rest not in {row.name for row in ROWS}
     if kind == "lab":
-        return rest not in REPORTED or not hasattr(import_module(f"pliant.lab.{rest}"), "run")
+        return rest not in EXPERIMENTS or not hasattr(import_module(f"pliant.lab.{rest}"), "run")
     file, _, function = name.partition("::")
     if not (ROOT / file).is_file():
         return True

@@ -15,6 +15,8 @@ import numpy as np
 
 from ...errors import PliantError, SolverError
 from ...solvers.base import Solver
+from ...solvers.xpbd.solver import XPBD
+from ..experiment import Experiment, Table, Verdict
 from . import bits, contact, control, faces, memory, motion, solids, statics, symmetry
 from . import worlds as world_rows
 from .bits import threads
@@ -64,6 +66,32 @@ def check_solver(
     if not results:
         raise SolverError("check_solver: no row applies to these precisions, batch sizes and names")
     return Report(repr(solver), results)
+
+
+def run(quick: bool = False) -> Experiment:
+    """The suite on XPBD as an experiment of the lab: a verdict for every row asked; quick: one batch."""
+    dtypes = ["float64"] if quick else ["float64", "float32"]
+    worlds = [5] if quick else [1, 5, 64]
+    report = check_solver(XPBD(), dtypes, worlds)
+    asked = [r for r in report.rows if r.outcome in ("passed", "failed")]
+    titles = {row.name: row.title for row in ROWS}
+    out = Experiment(
+        "conformance",
+        "The conformance suite",
+        "The rules that every solver must keep, for XPBD with its defaults. Bounds are derived, not tuned: "
+        "the suite's page says from what.",
+        {"solver": report.solver, "dtype": ", ".join(dtypes), "worlds": ", ".join(map(str, worlds))},
+    )
+    for r in asked:
+        found, most = r.finding, not r.finding.at_least
+        what = f"{r.name}, {r.dtype}, {r.worlds} worlds"
+        out.verdicts.append(
+            Verdict(what, found.measured, found.bound, 0, titles[r.name], at_most=most, at_least=not most)
+        )
+    rows = [(r.name, r.dtype, r.worlds, r.outcome, r.seconds, r.finding.note) for r in report.rows]
+    heads = ("row", "precision", "worlds", "outcome", "time [s]", "note")
+    out.tables.append(Table("All rows", heads, rows))
+    return out
 
 
 def _chosen(names: Iterable[str] | None) -> tuple[Row, ...]:
