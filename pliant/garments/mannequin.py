@@ -37,6 +37,15 @@ class Limb:
             "name": self.name,
         }
 
+    def depth(self, x: Array) -> tuple[Array, Array]:
+        """How far points x (N, 3) [m] are inside (N,), 0 where they are not, and the way out (N, 3), unit."""
+        way = self.b - self.a
+        share = np.clip((x - self.a) @ way / max(float(way @ way), np.finfo(float).tiny), 0, 1)
+        off = x - self.a - share[:, None] * way
+        distance = np.linalg.norm(off, axis=1)
+        outward = off / np.maximum(distance, np.finfo(float).tiny)[:, None]
+        return np.maximum(self.radius - distance, 0.0), outward
+
     def grown(self, by: float) -> Limb:
         """The same, thicker by so much [m] all around."""
         return replace(self, radius=self.radius + by)

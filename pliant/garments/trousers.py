@@ -32,7 +32,7 @@ def trousers_pattern(
     """waist, hips: girths; hem: girth of a leg's opening; length: along the side; rise: from the crotch up to
     the waist; fork: how far the crotch reaches beyond the middle; height: of the waist over the ground, m.
 
-    Its mannequin stands with the legs closer: ``mannequin(legs=4)``.
+    Its mannequin stands with the legs closer: ``mannequin(legs=3)``.
     """
     w, top, half = hips / 4, waist / 4, hem / 4
     crotch, middle = length - rise, hips / 8
