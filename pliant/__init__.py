@@ -48,6 +48,8 @@ _HOMES = {
     "Recording": "io.recording",
     "write": "viewer",
     "check_mesh": "checking.check",
+    "check_intersections": "checking.intersections",
+    "Intersections": "checking.intersections",
     "MeshReport": "checking.report",
     "repair_mesh": "geometry.repair",
     "Repair": "geometry.repair",
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from . import garments
     from .bodies import Cloth, Solid
     from .checking.check import check_mesh
+    from .checking.intersections import Intersections, check_intersections
     from .checking.report import MeshReport
     from .diagnostics.intersections import self_intersections
     from .errors import (

@@ -14,8 +14,10 @@ import numpy as np
 from . import viewer
 from .backend.interrupts import Interrupt, held_back
 from .backend.notice import notice
+from .checking.intersections import Intersections, check_intersections
 from .errors import PliantError, ProtocolError, SceneError
 from .frames import carried_by_frames, carry, next_pose
+from .geometry.measures import vertex_strain
 from .geometry.motion import Pose
 from .io.filed import Filed
 from .io.recording import Part, Recording, Solid
@@ -265,16 +267,12 @@ class Simulation:
 
     def vertex_strain(self, world: int = 0) -> Array:
         """Largest principal strain around each particle (N,), area-weighted over its triangles [-]."""
-        from .geometry.measures import triangle_stretches
+        x = self.state.gather(np.arange(self.model.n_particles), world)[0]
+        return vertex_strain(x.astype(float), self.model.parts)
 
-        x = self.state.gather(np.arange(self.model.n_particles), world)[0].astype(float)
-        total, weight = np.zeros(len(x)), np.zeros(len(x))
-        for p in self.model.parts:
-            s = triangle_stretches(x[p.start : p.stop], p.triangles, p.inv_rest_matrix).max(axis=-1) - 1
-            ids = (p.triangles + p.start).ravel()
-            total += np.bincount(ids, np.repeat(s * p.rest_area, 3), len(x))
-            weight += np.bincount(ids, np.repeat(p.rest_area, 3), len(x))
-        return total / np.where(weight > 0, weight, 1)
+    def check_intersections(self, worlds: Any = None, limit: int | None = None) -> Intersections:
+        """Where bodies cross themselves or each other now; see :func:`pliant.check_intersections`."""
+        return check_intersections(self, worlds=worlds, limit=limit)
 
     def move_collider(self, collider: Collider | int, position: Any, rotation: Any = None) -> None:
         """Where a collider shall be at the end of the next step; see :meth:`pliant.Control.move_collider`."""

@@ -5,6 +5,8 @@ Positions ``x`` may carry leading axes (worlds, frames): (..., N, 3). Index arra
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant.errors import MeshError
@@ -138,3 +140,17 @@ def stencil_lengths(x: np.ndarray, hinges: np.ndarray, stencil: np.ndarray) -> n
     total = stencil[:, 1, None] * (j - i) + stencil[:, 2, None] * (k - i) + stencil[:, 3, None] * (l - i)
     ridge = (total * np.cross(j - i, k - l)).sum(axis=-1) >= 0.0
     return np.where(ridge, 1.0, -1.0) * np.linalg.norm(total, axis=-1)
+
+
+def vertex_strain(x: np.ndarray, parts: Any) -> np.ndarray:
+    """Largest principal strain around each particle (N,), area-weighted over its triangles [-].
+
+    x (N, 3) [m]; parts: stretches of particles as in :class:`pliant.model.Part`.
+    """
+    total, weight = np.zeros(len(x)), np.zeros(len(x))
+    for p in parts:
+        s = triangle_stretches(x[p.start : p.stop], p.triangles, p.inv_rest_matrix).max(axis=-1) - 1
+        ids = (p.triangles + p.start).ravel()
+        total += np.bincount(ids, np.repeat(s * p.rest_area, 3), len(x))
+        weight += np.bincount(ids, np.repeat(p.rest_area, 3), len(x))
+    return total / np.where(weight > 0, weight, 1)
