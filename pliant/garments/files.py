@@ -1,4 +1,4 @@
-"""Pattern files: Pliant's own, JSON in metres, and GarmentCode's specification as a reader."""
+"""Pattern files: Pliant's own, JSON in metres; drawings and GarmentCode's specification are read."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ import numpy as np
 from pliant.errors import PatternError
 from pliant.garments.garmentcode import pattern_of_specification
 from pliant.garments.pattern import Edge, Panel, Pattern, Placement, Seam
+from pliant.garments.svg import pattern_of_drawing
 from pliant.geometry.mesh import rotation_matrix
 
 FORMAT = "pliant pattern 1"
 
 
 def read_pattern(path: str | os.PathLike[str]) -> Pattern:
-    """Read a pattern: Pliant's JSON or GarmentCode's specification; what it is stands in the file.
+    """Read a pattern: a drawing (.svg), Pliant's JSON or GarmentCode's specification.
 
-    Only its form is checked here: :func:`pliant.garments.troubles` finds mistakes in what it says. Raises
-    PatternError naming the file and the field.
+    Which JSON it is stands in the file. Only its form is checked here: :func:`pliant.garments.troubles` finds
+    mistakes in what it says. Raises PatternError naming the file and the field or object.
     """
     where = os.fspath(path)
+    if Path(path).suffix.lower() == ".svg":
+        return pattern_of_drawing(Path(path), where)
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
