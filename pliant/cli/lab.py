@@ -18,6 +18,7 @@ EXPERIMENTS = {
     "small_cloth": "a small cloth: resolution, then step, iterations, order, precision one at a time",
     "fabric_tests": "strips and bars pulled, laid over an edge, looped, bent and let swing, by closed forms",
     "friction": "a capstan, an incline, the edge of a table, a fall: where slipping begins, what energy does",
+    "waves": "a pendulum that swings far, a string, a drum and a bar that ring, a wave up a hanging strip",
     "gradients": "every law's gradient against central differences",
     "yardstick": "how far solvers are from Newton's answer, by sweeps and by milliseconds",
     "textile": "strips, the heavy elastica and the catenary under XPBD, with doubled substeps",

@@ -24,6 +24,7 @@ from pliant.lab import (
     sheets,
     small_cloth,
     textile,
+    waves,
 )
 from pliant.lab.experiment import Experiment, Line, Plot, Table, Verdict
 from pliant.lab.page import page, write
@@ -36,7 +37,7 @@ Array = np.ndarray
 
 
 @pytest.mark.parametrize(
-    "experiment", [hanging, chain, hinge, small_cloth, friction, gradients], ids=lambda m: m.__name__
+    "experiment", [hanging, chain, hinge, small_cloth, friction, waves, gradients], ids=lambda m: m.__name__
 )
 def test_every_verdict_holds(experiment: object) -> None:
     found = experiment.run(quick=True)  # type: ignore[attr-defined]
@@ -140,6 +141,20 @@ def test_specimens_make_verdicts_that_can_fail(
             small = ("brought to rest", "contraction", "drop/L", "x/L", "shortening", "falls by")
             assert [v.what for v in found.verdicts if v.ok and not any(s in v.what for s in small)] == []
             assert len(off) > len(found.verdicts) / 3
+
+
+def test_a_sheet_that_is_a_tenth_too_heavy_rings_too_low(monkeypatch: pytest.MonkeyPatch) -> None:
+    heavy = waves.SHEET.with_(areal_density=1.1 * waves.DENSITY)
+    assert waves.plucked("drum", XPBD(10), 8) == pytest.approx(1, abs=0.02)
+    monkeypatch.setattr(waves, "SHEET", heavy)
+    for kind in ("string", "drum", "bar"):
+        assert waves.plucked(kind, XPBD(20), 8) < 0.97, kind
+    t, heights, seen, exact = waves.climb(XPBD(10), 30)
+    assert np.abs(seen - exact)[:, heights > 0.4].max() < 0.1, (
+        "what weight pulls taut, weight slows: no mass in it"
+    )
+    front = [t[np.argmax(np.abs(exact[:, np.argmin(np.abs(heights - s))]) > 0.01)] for s in (0.5, 0.9)]
+    assert np.diff(front)[0] == pytest.approx(2 * (0.9**0.5 - 0.5**0.5), rel=0.05), "the front of the series"
 
 
 def test_the_suite_is_an_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
