@@ -9,11 +9,10 @@ import numpy as np
 from ..diagnostics.drape import drape_coefficient, shadow_area
 from ..geometry import shapes
 from ..geometry.mesh import TriMesh
-from ..materials import Fabric, fabrics
+from ..materials import Fabric
 from ..scene import Scene
 from ..simulation import Simulation
 from ..solvers.xpbd.solver import XPBD
-from .experiment import Experiment, Line, Plot, Table, Verdict
 from .textile import G
 
 Array = np.ndarray
@@ -47,9 +46,9 @@ def drape(
 ) -> Drape:
     """Let the overhang fall from flat, in air that takes its motion, until it is at rest.
 
-    Only the overhang is simulated; what lies between the discs holds it, level, half an element inside its second
-    ring of vertices. Nothing keeps folds from crossing one another. A ripple of a hundredth of an edge, the
-    same for all, lets it choose where to fold.
+    Only the overhang is simulated; what lies between the discs holds it, level, half an element inside its
+    second ring of vertices. Nothing keeps folds from crossing one another. A ripple of a hundredth of an
+    edge, the same for all, lets it choose where to fold.
     """
     rings = max(3, round((specimen - DISC) / (edge * np.sqrt(0.75))))
     width = (specimen - DISC) / (rings + 0.5)
@@ -85,7 +84,8 @@ def rim(x: Array, angles: int = 360) -> Array:
 
 
 def folds(profile: Array) -> int:
-    """How many waves a rim has: rises through its mean and back, by more than a tenth of its largest swing."""
+    """How many waves a rim has: rises through its mean and back, by more than a tenth of its largest
+    swing."""
     off = profile - profile.mean()
     room = 0.1 * float(np.abs(off).max())
     state, count = 0, 0

@@ -61,8 +61,8 @@ SOLVERS: tuple[Ladder, ...] = (
 class Mark:
     """One setting of a solver on one scene.
 
-    sweeps over all constraints (of Newton: iterations); milliseconds of the step, the least of three; distance
-    to x*, mass-weighted, in mean edges; gap of the incremental potential.
+    sweeps over all constraints (of Newton: iterations); milliseconds of the step, the least of three;
+    distance to x*, mass-weighted, in mean edges; gap of the incremental potential.
     """
 
     scene: str
