@@ -27,6 +27,7 @@ _HOMES = {
     "XPBD": "solvers.xpbd.solver",
     "PBD": "solvers.xpbd.solver",
     "Newton": "solvers.newton.solver",
+    "MGPBD": "solvers.mgpbd.solver",
     "Solver": "solvers.base",
     "Fabric": "materials",
     "SolidMaterial": "materials",
@@ -110,6 +111,7 @@ if TYPE_CHECKING:
     from .sewing import sew
     from .simulation import Simulation
     from .solvers.base import Solver
+    from .solvers.mgpbd.solver import MGPBD
     from .solvers.newton.solver import Newton
     from .solvers.xpbd.solver import PBD, XPBD
     from .state import Control, State

@@ -16,6 +16,7 @@ from pliant.io.obstacles import COLLIDER, add_collider
 from pliant.io.selections import body_of, ids_of, kind_of
 from pliant.scene import Body, Scene
 from pliant.solvers.base import Solver
+from pliant.solvers.mgpbd.solver import MGPBD
 from pliant.solvers.newton.solver import Newton
 from pliant.solvers.xpbd.solver import ORDERS, PBD, XPBD
 
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-SOLVERS: dict[str, type[XPBD] | type[Newton]] = {"xpbd": XPBD, "pbd": PBD, "newton": Newton}
+SOLVERS: dict[str, type[XPBD] | type[Newton] | type[MGPBD]] = {
+    "xpbd": XPBD,
+    "pbd": PBD,
+    "newton": Newton,
+    "mgpbd": MGPBD,
+}
 
 KEYS: dict[str, tuple[str, ...]] = {
     "": ("scene", "simulation", "cloth", "solid", "collider", "pressure", "attachment", "motion"),
@@ -94,7 +100,7 @@ class Motion:
 def load_scene(path: str | Path, solver: str | None = None) -> SceneFile:
     """Read a scene file.
 
-    Meshes are found relative to the file. ``solver`` ("xpbd", "pbd", "newton") replaces the file's choice;
+    Meshes are found relative to the file. ``solver`` ("xpbd", "pbd", "newton", "mgpbd") replaces its choice;
     settings that the replacement does not have are then left out.
 
     Raises SceneFileError naming the file, the line and the field of the first mistake.

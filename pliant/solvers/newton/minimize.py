@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from typing import Protocol as Interface
 
 import numpy as np
@@ -88,8 +90,13 @@ class Objective(Interface):
 class Constrained(Objective, Interface):
     """An objective with rigid rows."""
 
-    def stiffen(self, value: Value) -> bool:
-        """Choose their penalties; False where there are none."""
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are any."""
+        ...
+
+    def stiffen(self, value: Value) -> None:
+        """Choose their penalties."""
         ...
 
     def violation(self, d: Array) -> float:
@@ -190,19 +197,21 @@ def minimize(objective: Objective, d: Array, start: float, tolerance: float, mos
 
 
 def constrained(
-    objective: Constrained, d: Array, start: float, tolerance: float, most: int, exact: float
-) -> Outcome:
+    objective: Any, d: Array, start: float, tolerance: float, most: int, exact: float,
+    inner: Callable[[Any, Array, float, float, int], Outcome] = minimize,
+) -> Outcome:  # fmt: skip
     """Minimise under rigid rows, by augmented Lagrangians, until they hold to the share ``exact``.
 
-    Each round minimises with penalties and then hands what they carry to the multipliers; penalties grow
-    where a round has not brought the rows ten times closer. Source: Nocedal, Wright, Numerical Optimization,
-    section 17.3.
+    objective: a :class:`Constrained`; inner: what minimises it. Each round minimises with penalties and then
+    hands what they carry to the multipliers; penalties grow where a round has not brought the rows ten times
+    closer. Source: Nocedal, Wright, Numerical Optimization, section 17.3.
     """
-    if not objective.stiffen(objective.value(d, hessian=True, projected=False)):
-        return minimize(objective, d, start, tolerance, most)
+    if not objective.is_constrained:
+        return inner(objective, d, start, tolerance, most)
+    objective.stiffen(objective.value(d, hessian=True, projected=False))
     before, stiffer, iterations, clamped = np.inf, 1.0, 0, 0
     for _ in range(ROUNDS):
-        out = minimize(objective, d, start, tolerance, most)
+        out = inner(objective, d, start, tolerance, most)
         iterations, clamped, d = iterations + out.iterations, clamped + out.clamped, out.value.d
         off = objective.violation(d)
         out = replace(out, iterations=iterations, clamped=clamped)

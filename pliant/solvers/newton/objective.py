@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model import Model
 from .elements import element_of
-from .elements.base import Array, Element
+from .elements.base import Array, Element, Terms
 from .gases import gases_of
 from .minimize import Value
 from .obstacles import Obstacles
@@ -82,13 +82,17 @@ class Incremental:
         e.see(z, p)
         return z
 
+    def terms(self, law: str, z: Array, order: int, projected: bool) -> Terms:
+        """Energy and derivatives of a law's elements."""
+        return self.elements[law].terms(z, order, projected)
+
     def value(self, d: Array, hessian: bool, projected: bool) -> Value:
         """Energies and gradient; the elements' Hessians (E, 3 c, 3 c), if asked for, and what they bound."""
         way = self.way(d)
         total, noise = np.zeros_like(way), np.zeros(len(way))
         energies, blocks, slack = [], [], 0.0
         for law, e in self.elements.items():
-            t = e.terms(self.vectors(law, way), 2 if hessian else 1, projected)
+            t = self.terms(law, self.vectors(law, way), 2 if hessian else 1, projected)
             energies.append(t.energy)
             g = t.gradient.reshape(len(e.ids), -1, 3)
             scatter(total, e.ids, np.matmul(e.shape, g))
@@ -153,20 +157,23 @@ class Incremental:
 
     # --- rigid rows ---
 
-    def stiffen(self, value: Value) -> bool:
-        """Choose penalties of rigid rows by the stiffness around them; False where there are none."""
-        rigid = [(law, e) for law, e in self.elements.items() if e.any_rigid]
-        if rigid or self.obstacles is not None:
-            stiff = self.pattern.matrix(self.matrix(value)).diagonal().reshape(-1, 3).mean(axis=1)
-            stiff = np.maximum(stiff, self.inertia[::3])
-            if self.obstacles is not None:
-                self.obstacles.stiffen(stiff)
-            weight = np.zeros(len(self.free))
-            weight[self.free] = 1 / stiff
-            way = self.way(value.d)
-            for law, e in rigid:
+    @property
+    def is_constrained(self) -> bool:
+        """Whether there are rigid rows, of elements or colliders."""
+        return self.obstacles is not None or any(e.any_rigid for e in self.elements.values())
+
+    def stiffen(self, value: Value) -> None:
+        """Choose penalties of rigid rows by the stiffness around them."""
+        stiff = self.pattern.matrix(self.matrix(value)).diagonal().reshape(-1, 3).mean(axis=1)
+        stiff = np.maximum(stiff, self.inertia[::3])
+        if self.obstacles is not None:
+            self.obstacles.stiffen(stiff)
+        weight = np.zeros(len(self.free))
+        weight[self.free] = 1 / stiff
+        way = self.way(value.d)
+        for law, e in self.elements.items():
+            if e.any_rigid:
                 e.stiffen(weight[e.ids], self.corners[law] + way[e.ids])
-        return bool(rigid) or self.obstacles is not None
 
     def violation(self, d: Array) -> float:
         """The largest share of its size by which a rigid row is off."""

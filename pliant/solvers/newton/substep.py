@@ -8,11 +8,9 @@ import numpy as np
 
 from ...state import Control, State, gathered
 from .elements.base import Array
-from .minimize import Outcome, constrained
+from .minimize import Outcome
 from .workspace import Moves, Workspace
 
-RIGID = 1e-10
-"""Share of its size by which a rigid row, or a contact, may be off."""
 NEAR = 1e-3
 """Share of the scene's length: what is deeper, or touches, as XPBD reports it."""
 
@@ -90,8 +88,7 @@ def _substep(ws: Workspace, inputs: Inputs, world: int, s: int, out: Ended) -> b
     objective.begin(out.x, h, inputs.softness[world], held, inputs.pressure[world], s)
     base, lead, start = _begin(ws, out.x, x_tilde, speed, h)
     lead[model.pin_ids] = pins[1]
-    nowhere = np.zeros(objective.n)
-    outcome = constrained(objective, nowhere, start, inputs.tolerance, inputs.max_iterations, RIGID)
+    outcome = ws.minimize(world, start, inputs.tolerance, inputs.max_iterations)
     d = objective.way(outcome.value.d)
     out.x, out.v = base + d, lead + d * (1 / h)
     out.outcomes.append(outcome)

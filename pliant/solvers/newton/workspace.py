@@ -14,15 +14,19 @@ from ...model import MESH, Model
 from ...state import Control, State, gathered, spread
 from .elements import ELEMENTS
 from .elements.base import Array
+from .minimize import Outcome, constrained
 from .objective import Incremental
 from .outside import face_forces
 
+RIGID = 1e-10
+"""Share of its size by which a rigid row, or a contact, may be off."""
 
-def refuse(model: Model) -> None:
+
+def refuse(model: Model, solver: str) -> None:
     """Raise SolverError naming everything in a model that has no place in the incremental potential."""
     wrong = []
     if model.dtype != np.float64:
-        wrong.append(f"precision {model.dtype}: the reference is computed in float64; build with that dtype")
+        wrong.append(f"precision {model.dtype}: it computes in float64; build with that dtype")
     rough = np.any((model.colliders.mu_static > 0) | (model.colliders.mu_kinetic > 0), axis=0)
     for name, kind, grips in zip(model.colliders.names, model.colliders.kind, rough, strict=True):
         if kind == MESH:
@@ -34,7 +38,9 @@ def refuse(model: Model) -> None:
         if rigid and not ELEMENTS[law].may_be_rigid:
             wrong.append(f'{rigid} rigid constraints of law "{law}" (compliance 0)')
     if wrong:
-        raise SolverError(f"Newton cannot solve this scene: {'; '.join(wrong)}. Use XPBD, or leave these out")
+        raise SolverError(
+            f"{solver} cannot solve this scene: {'; '.join(wrong)}. Use XPBD, or leave these out"
+        )
 
 
 @dataclass
@@ -82,16 +88,26 @@ class Workspace:
     (W, N, 3) [N]: of gases and colliders at its end.
     """
 
+    solver = "Newton"
+
     def __init__(self, model: Model) -> None:
-        refuse(model)
+        refuse(model, self.solver)
         self.model = model
-        self.objective = Incremental(model)
+        self.objective = self.potential(model)
         w = model.n_worlds
         self.lambda_ = {law: np.zeros((w, *b.compliance.shape)) for law, b in model.blocks.items()}
         self.x_prev = np.zeros((w, model.n_particles, 3))
         self.v_last = np.zeros_like(self.x_prev)
         self.other_force = np.zeros_like(self.x_prev)
         self.given = np.array([not p.gas for p in model.pressures])  # pressures that act from outside
+
+    def potential(self, model: Model) -> Incremental:
+        """What is minimised."""
+        return Incremental(model)
+
+    def minimize(self, world: int, start: float, tolerance: float, most: int) -> Outcome:
+        """The minimum of the substep that the objective has begun; start [N]: see :func:`constrained`."""
+        return constrained(self.objective, np.zeros(self.objective.n), start, tolerance, most, RIGID)
 
     def moves(self, state: State, control: Control, substeps: int) -> Moves:
         """How pins and attachments move in the coming step."""

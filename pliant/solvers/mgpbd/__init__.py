@@ -1,0 +1,1 @@
+"""MGPBD: every constraint at once, by global solves that do not stall."""
