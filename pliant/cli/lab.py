@@ -17,6 +17,7 @@ EXPERIMENTS = {
     "hinge": "two triangles: rest angle and rigidity, gradients through folds and slivers",
     "small_cloth": "a small cloth: resolution, then step, iterations, order, precision one at a time",
     "fabric_tests": "strips and bars pulled, laid over an edge, looped, bent and let swing, by closed forms",
+    "cusick": "the drape test: fabrics over a disc, drape coefficient and folds, with pictures",
     "friction": "a capstan, an incline, the edge of a table, a fall: where slipping begins, what energy does",
     "waves": "a pendulum that swings far, a string, a drum and a bar that ring, a wave up a hanging strip",
     "gradients": "every law's gradient against central differences",

@@ -85,6 +85,14 @@ class Plot:
     log: str = ""
 
 
+@dataclass(frozen=True)
+class Picture:
+    """Pixels (height, width, 3) uint8 with a caption."""
+
+    title: str
+    pixels: Array
+
+
 @dataclass
 class Experiment:
     """One experiment: what was done, under which protocol, and what came out.
@@ -100,6 +108,7 @@ class Experiment:
     verdicts: list[Verdict] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
     seconds: float = math.nan
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 from ..materials import Fabric, fabrics
 from .beams import TIP_LOAD, bending_frequency, tip_load
 from .experiment import Experiment, Line, Plot, Table, Verdict
-from .loops import HEIGHT, loop
+from .loops import HEIGHT, bending_length, loop
 from .sheets import EXAMPLE, direction_modulus, woven_strip
 from .specimens import critical, level_strip, pendulum, solid_cantilever
 from .textile import ELASTICA, G, tensile_strip
@@ -122,6 +122,10 @@ def _loops(out: Experiment) -> None:
         out.verdicts.append(
             Verdict(f"{kind} loop without weight: height over length", height, HEIGHT[kind], 0.01, source)
         )
+    for c in (0.2, 0.12):
+        read = bending_length(loop("heart", c=c)) / c
+        source = "c = l0 (cos a/tan a)^(1/3), Peirce's formula in ASTM D1388 option B (B08)"
+        out.verdicts.append(Verdict(f"heart loop, c/L = {c:g}: c as read over c", read, 1.0, 0.05, source))
 
 
 def _column(out: Experiment) -> None:

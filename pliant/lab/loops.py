@@ -38,8 +38,20 @@ def first_guess(kind: str, u: Array) -> Array:
     return start + turn * u - a * np.sin(np.pi * u)
 
 
-def loop(kind: str, elements: int = 60, length: float = 0.2) -> float:
-    """Height over length of a ``"heart"`` or a ``"pear"``.
+def bending_length(height: float) -> float:
+    """Bending length over strip length from a heart loop's height over length, by Peirce's formula.
+
+    ``c = l0 (cos a/tan a)^(1/3)``, a = 32.85 degrees (l - l0)/l0, l0 the height without weight (ASTM D1388,
+    option B): approximate.
+    """
+    l0 = HEIGHT["heart"]
+    a = np.radians(32.85) * (height - l0) / l0
+    return float(l0 * (np.cos(a) / np.tan(a)) ** (1 / 3))
+
+
+def loop(kind: str, elements: int = 60, length: float = 0.2, c: float = np.inf) -> float:
+    """Height over length of a ``"heart"`` or a ``"pear"``; c: bending length over length, of a strip with
+    weight.
 
     ``elements`` is even; the first and the last are pinned, and the clamp lies half an element inside each.
     """
@@ -56,8 +68,9 @@ def loop(kind: str, elements: int = 60, length: float = 0.2) -> float:
     curve = np.concatenate([half, half[-2::-1] * [-1, 1]])
     fabric = Fabric(youngs_modulus=1e4 * rigidity / spacing**2 / 5e-4 / 100, poisson_ratio=0.0,
                     bending_rigidity=rigidity)  # fmt: skip
+    gravity = rigidity / (c * length) ** 3 / fabric.areal_density
     pins = np.flatnonzero((place < 2) | (place > elements - 2))
-    scene = Scene(gravity=(0, 0, 0))
+    scene = Scene(gravity=(0, 0, -gravity))
     scene.add_cloth(mesh, fabric, pins=pins)
     sim = Simulation.of_model(scene, stiff_ribs(scene.build(1)), Newton(), dt=FOREVER)
     start = np.stack([curve[place, 0], x[:, 1], curve[place, 1]], axis=1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
 import re
+import struct
+import zlib
 from collections.abc import Callable, Iterable
 from html import escape
 from pathlib import Path
@@ -14,15 +17,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import PliantError
-from .experiment import Experiment, Line, Plot, Table, cell
+from .experiment import Experiment, Line, Picture, Plot, Table, cell
 
 Array = np.ndarray
 
-STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:.6rem 0 1.2rem;max-width:100%}
-td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}
-.off td{color:#b00020}.small{color:#666;font-size:.85rem}.plots{display:flex;flex-wrap:wrap;gap:1rem}
-.plots svg{width:calc(50% - .5rem);
+STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0
+1rem;color:#222} table{border-collapse:collapse;margin:.6rem 0 1.2rem;max-width:100%} td,th{padding:.2rem
+.8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd;vertical-align:top} .off
+td{color:#b00020}.small{color:#666;font-size:.85rem}.plots{display:flex;flex-wrap:wrap;gap:1rem}
+.pictures{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0;flex:1 1 14rem;max-width:26rem}figure
+img{width:100%} .plots svg{width:calc(50% - .5rem);
 min-width:22rem;height:auto;flex-grow:1;max-width:32rem}h2{margin-top:2.4rem}nav a{margin-right:1rem}
 """
 
@@ -58,6 +62,9 @@ def page(experiments: Iterable[Experiment], machine: dict[str, Any], waiting: It
         parts += [f"<h2 id='{e.name}'>{escape(e.title)}</h2><p>{escape(e.about)}</p>"]
         words = ", ".join(f"{k} {v}" for k, v in e.protocol.items())
         parts += [f"<p class='small'>Protocol: {escape(words)}. {e.seconds:.0f} s.</p>", _verdicts(e)]
+        parts += (
+            ["<div class='pictures'>", *(_picture(p) for p in e.pictures), "</div>"] if e.pictures else []
+        )
         parts += ["<div class='plots'>", *(svg(p) for p in e.plots), "</div>"]
         parts += [_table(t) for t in e.tables]
     return "\n".join([*parts, "</html>", ""])
@@ -86,6 +93,25 @@ def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(c)}</th>" for c in table.columns)
     body = ["<tr>" + "".join(f"<td>{escape(cell(v))}</td>" for v in row) + "</tr>" for row in table.rows]
     return "\n".join([f"<h3>{escape(table.title)}</h3><table><tr>{head}</tr>", *body, "</table>"])
+
+
+def png(pixels: Array) -> bytes:
+    """Pixels (height, width, 3) uint8 as a PNG file."""
+    height, width, _ = pixels.shape
+    rows = np.zeros((height, 3 * width + 1), np.uint8)  # each row begins with its filter: none
+    rows[:, 1:] = pixels.reshape(height, -1)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    out = b"\x89PNG\r\n\x1a\n"
+    for kind, data in ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")):
+        out += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return out
+
+
+def _picture(picture: Picture) -> str:
+    data = base64.b64encode(png(picture.pixels)).decode("ascii")
+    title = escape(picture.title)
+    image = f"<img alt='{title}' src='data:image/png;base64,{data}'>"
+    return f"<figure>{image}<figcaption>{title}</figcaption></figure>"
 
 
 def svg(plot: Plot) -> str:
@@ -146,6 +172,8 @@ def write(
         for plot in e.plots:
             rows = [(line.name, a, b) for line in plot.lines for a, b in zip(line.x, line.y, strict=True)]
             files[f"{e.name}-{_slug(plot.title)}.csv"] = _csv(("line", plot.x, plot.y), rows)
+        for picture in e.pictures:
+            (folder / f"{e.name}-{_slug(picture.title)}.png").write_bytes(png(picture.pixels))
         for table in e.tables:
             files[f"{e.name}-{_slug(table.title)}.csv"] = _csv(table.columns, table.rows)
     for name, text in files.items():

@@ -79,3 +79,8 @@ def test_a_loop_is_found_from_a_shape_that_is_none(kind: str, monkeypatch: pytes
     start = -np.trapezoid(np.sin(loops.first_guess(kind, u)), u) / 2
     assert abs(start / HEIGHT[kind] - 1) > 0.015
     assert loop(kind, 40) == pytest.approx(coarse, rel=1e-5)
+
+
+def test_a_loop_with_another_weight_reads_another_bending_length() -> None:
+    assert loops.bending_length(loop("heart", 40, c=0.15)) == pytest.approx(0.15, rel=0.05)
+    assert loops.bending_length(loop("heart", 40, c=0.18)) == pytest.approx(0.18, rel=0.05)
