@@ -93,3 +93,15 @@ def test_crossings_are_seen_by_the_counter() -> None:
     assert crossing_triangles(x, t).tolist() == [[0, 1]]
     x[3:, 0] += 2
     assert len(crossing_triangles(x, t)) == 0
+
+
+def test_cloth_through_itself_is_told_of() -> None:
+    """A towel bent into a loop that runs through itself: its strain goes, the crossing stays."""
+    towel = sheet()
+    angle = 1.5 * np.pi * towel.flat[:, 1] / 0.5 * 2
+    s, r = angle / (3 * np.pi), 0.5 / (3 * np.pi)
+    x = np.column_stack([towel.flat[:, 0] + 0.05 * s, r * np.sin(angle) + 0.1 * s, r * np.cos(angle)])
+    with pytest.warns(pl.MeshWarning, match=r'garment "towel": cloth passes through itself at \d+ edges'):
+        sewn = pl.sew(towel.at(x), settle=0.05)
+    assert len(crossing_triangles(sewn.mesh.vertices, sewn.triangles)) > 0
+    assert np.abs(panel_strains(sewn)).max() < easing.EASED
