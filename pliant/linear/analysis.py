@@ -11,19 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import elimination, supernodes
+from . import elimination, schedule, supernodes
 from .ordering import Ordering
 
 Array = np.ndarray
-
-PART = 1 / 16
-"""A subtree with more of the factor's entries than this is split further."""
-SMALLEST = 1 / 256
-"""A subtree with fewer is left to the top, as is everything in a small factor."""
-SMALL = 20_000
-"""Entries of a factor that is not worth a second thread."""
-PAD = 16
-"""Numbers behind each row of a front, that blocks of a kernel may run over."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +24,13 @@ class Analysis:
     n: unknowns; entries, flops: of the true factor; order (n,): unknown at each step, step (n,): the reverse.
     first (s + 1,): first step of each block; rows, rows_at: steps below each block; parent (s,);
     places: rows in the parent's front; child, child_at: children of each block.
-    values_at (s + 1,): where a block begins among the factor's numbers.
-    parts (p, 2): first and last + 1 block of each part; top (t,): the other blocks, ascending.
-    solve_rows: as rows, but what lies outside a part is a place of the part's own, n + ...; outside: the
-    steps that those places stand for, outside_at (p + 1,) by part.
+    panels, panel_rows, panel_at: blocks cut into panels, see :func:`pliant.linear.schedule.panels_of`; a
+    panel's rows outside its part are places of the part's own, n + ...; outside: the steps that those places
+    stand for, outside_at (p + 1,) by part.
+    parts (p, 2): first and last + 1 block of each part; top (t,): the other blocks, ascending; part_panels
+    (p, 2), top_panels: likewise; spans (p + r, 2): steps of each part, then those of the top.
     updates_at (s,): where a block leaves what its parent adds up; fronts_at (p + 1,): where each part, and
-    last the top, assembles its fronts, panels_at: keeps a panel; sizes: numbers of fronts, panels, updates.
+    last the top, assembles its fronts, columns_at: keeps columns; sizes: numbers of fronts, columns, updates.
     source, place, source_at: which numbers of the matrix a front takes, and where.
     """
 
@@ -55,15 +47,20 @@ class Analysis:
     places: Array
     child: Array
     child_at: Array
-    values_at: Array
+    panels: Array
+    panel_rows: Array
+    panel_at: Array
+    stored: int
     parts: Array
     top: Array
-    solve_rows: Array
+    part_panels: Array
+    top_panels: Array
+    spans: Array
     outside: Array
     outside_at: Array
     updates_at: Array
     fronts_at: Array
-    panels_at: Array
+    columns_at: Array
     sizes: tuple[int, int, int]
     source: Array
     place: Array
@@ -73,11 +70,6 @@ class Analysis:
     def blocks(self) -> int:
         """Number of supernodes."""
         return len(self.parent)
-
-    @property
-    def stored(self) -> int:
-        """Numbers that the blocks hold, zeros included."""
-        return int(self.values_at[-1])
 
 
 def analyze(start: Array, index: Array, ordering: Ordering) -> Analysis:
@@ -91,13 +83,15 @@ def analyze(start: Array, index: Array, ordering: Ordering) -> Analysis:
     rows, mother = supernodes.below(start, index, order, first, rows_at)
     source_at, source, place = supernodes.entries_of_fronts(start, index, order, first, rows_at, rows)
     width, height = np.diff(first), np.diff(rows_at)
-    values_at = np.concatenate([[0], np.cumsum(width * (width + height))]).astype(np.int64)
-    child_at, child = _children(mother)
-    parts = _parts(mother, width * (width + height))
-    top = _others(parts, len(width))
-    solve_rows, outside, outside_at = _outside(n, parts, first, rows, rows_at)
-    updates_at, update = _updates(parts, top, child, child_at, height)
-    fronts_at, front, panels_at, panel = _fronts(parts, top, width + height)
+    numbers = width * (width + 1) // 2 + width * height
+    child_at, child = schedule.children(mother)
+    parts = schedule.parts_of(mother, numbers)
+    top = schedule.others(parts, len(width))
+    solve_rows, outside, outside_at = schedule.outside(n, parts, first, rows, rows_at)
+    panels, panel_rows, panel_at = schedule.panels_of(first, rows_at, solve_rows)
+    part_panels, top_panels, spans = schedule.spans_of(parts, top, first, panel_at)
+    updates_at, update = schedule.updates(parts, top, child, child_at, height)
+    fronts_at, front, columns_at, columns = schedule.fronts(parts, top, width + height)
     return Analysis(
         n=n,
         ordering=ordering,
@@ -112,90 +106,22 @@ def analyze(start: Array, index: Array, ordering: Ordering) -> Analysis:
         places=supernodes.places(first, rows_at, rows, mother),
         child=child,
         child_at=child_at,
-        values_at=values_at,
+        panels=panels,
+        panel_rows=panel_rows,
+        panel_at=panel_at,
+        stored=int(numbers.sum()),
         parts=parts,
         top=top,
-        solve_rows=solve_rows,
+        part_panels=part_panels,
+        top_panels=top_panels,
+        spans=spans,
         outside=outside,
         outside_at=outside_at,
         updates_at=updates_at,
         fronts_at=fronts_at,
-        panels_at=panels_at,
-        sizes=(front, panel, update),
+        columns_at=columns_at,
+        sizes=(front, columns, update),
         source=source,
         place=place,
         source_at=source_at,
     )
-
-
-def _children(parent: Array) -> tuple[Array, Array]:
-    """Offsets (s + 1,) and children, ascending, of each block."""
-    ids = np.flatnonzero(parent >= 0)
-    by_parent = ids[np.argsort(parent[ids], kind="stable")]
-    at = np.concatenate([[0], np.cumsum(np.bincount(parent[ids], minlength=len(parent)))])
-    return at.astype(np.int64), by_parent.astype(np.int64)
-
-
-def _parts(parent: Array, numbers: Array) -> Array:
-    """First and last + 1 block of each subtree that is a part."""
-    size, below = np.ones(len(parent), np.int64), numbers.astype(np.int64)
-    for s in range(len(parent)):
-        if parent[s] >= 0:
-            size[parent[s]] += size[s]
-            below[parent[s]] += below[s]
-    total = int(numbers.sum())
-    if total < SMALL:
-        return np.zeros((0, 2), np.int64)
-    fits = (below <= PART * total) & (below >= SMALLEST * total)
-    inside = (parent >= 0) & (below[parent] <= PART * total)
-    roots = np.flatnonzero(fits & ~inside)
-    return np.stack([roots + 1 - size[roots], roots + 1], axis=1)
-
-
-def _others(parts: Array, blocks: int) -> Array:
-    """Blocks that lie in no part."""
-    free = np.ones(blocks, bool)
-    for begin, end in parts:
-        free[begin:end] = False
-    return np.flatnonzero(free).astype(np.int64)
-
-
-def _outside(n: int, parts: Array, first: Array, rows: Array, rows_at: Array) -> tuple[Array, Array, Array]:
-    """Rows with those outside a part replaced by places behind the n unknowns; which these are."""
-    solve_rows, outside, at = rows.copy(), [np.zeros(0, np.int32)], [0]
-    for begin, end in parts:
-        mine = slice(rows_at[begin], rows_at[end])
-        above = rows[rows_at[end - 1] : rows_at[end]]
-        out = rows[mine] >= first[end]
-        replaced = n + at[-1] + np.searchsorted(above, rows[mine][out])
-        solve_rows[mine][out] = replaced
-        outside.append(above)
-        at.append(at[-1] + len(above))
-    return solve_rows, np.concatenate(outside).astype(np.int64), np.array(at, np.int64)
-
-
-def _updates(parts: Array, top: Array, child: Array, child_at: Array, height: Array) -> tuple[Array, int]:
-    """Where each block's update matrix lies: stacks, one per part and one for the top; the room for all."""
-    at = np.zeros(len(height), np.int64)
-    base, group = 0, np.zeros(len(height), np.int64)
-    for k, (begin, end) in enumerate(parts):
-        group[begin:end] = k + 1
-    for members in (*(np.arange(begin, end) for begin, end in parts), top):
-        used, most = base, base
-        for s in members:
-            mine = [c for c in child[child_at[s] : child_at[s + 1]] if group[c] == group[s]]
-            if mine:
-                used = int(at[mine[0]])
-            at[s] = used
-            used += int(height[s]) ** 2
-            most = max(most, used)
-        base = most
-    return at, base
-
-
-def _fronts(parts: Array, top: Array, sizes: Array) -> tuple[Array, int, Array, int]:
-    """Where each part, and last the top, assembles fronts and keeps a panel of them; the room for all."""
-    largest = [int(sizes[begin:end].max()) for begin, end in parts] + [int(sizes[top].max(initial=0))]
-    fronts = np.cumsum([0] + [k * (k + PAD) + PAD for k in largest])
-    panels = np.cumsum([0] + [PAD * (k + PAD) for k in largest])
-    return fronts[:-1].astype(np.int64), int(fronts[-1]), panels[:-1].astype(np.int64), int(panels[-1])

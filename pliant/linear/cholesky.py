@@ -10,25 +10,33 @@ Same matrix and right-hand side, same bits: for any number of columns, lanes and
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+import llvmlite.binding
 import numpy as np
 import scipy.sparse
 
-from ..backend.lanes import Items, Lanes
+from ..backend.lanes import Items
 from ..backend.threads import get_threads, launching
 from ..errors import SolverError
 from . import fronts, substitution
-from .analysis import PAD, analyze
+from .analysis import analyze
 from .ordering import Ordering, best_ordering, named_ordering
+from .schedule import PAD
 
 Array = np.ndarray
 
 SYMMETRIC = 1e-12
 """How far mirror images may differ, relative to the largest number of the matrix."""
 FEW = 4
-"""Columns that one chunk of its own width takes."""
+"""Up to so many columns are solved in lanes of this width."""
+GROUP = 768
+"""Bytes of a row of right-hand sides that a thread works on at once."""
+MEMORY = 2**28
+"""Bytes of working memory that all threads together take for right-hand sides."""
+ALONE = 400_000
+"""Numbers of the factor times columns that the calling thread solves before others would be awake."""
 
 
 class Cholesky:
@@ -83,26 +91,26 @@ class Cholesky:
         out = np.empty_like(b) if out is None else out
         self._check(b, out)
         tiles, n, axes, lanes = b.shape
-        columns = axes * lanes
         if b.size == 0:
             return out
-        flat, x = b.reshape(tiles, n, columns, 1), out.reshape(tiles, n, columns, 1)
-        width = chunk_width(columns, b.dtype)
-        values = self.values if b.dtype == np.float64 else self._single
+        flat, x = b.reshape(tiles, n, axes * lanes, 1), out.reshape(tiles, n, axes * lanes, 1)
         a = self.analysis
-        shape = (a.first, a.rows_at, a.solve_rows, a.values_at)
-        work = (a.parts, a.top, a.outside)
-        tags = (Lanes(width), Items(width))
+        values = self.values if b.dtype == np.float64 else self._single
+        factor = (values, a.order, a.panels, a.panel_rows)
+        work = (a.part_panels, a.top_panels, a.spans, a.outside, a.outside_at)
         with launching():
             threads = get_threads()
-            chunks = tiles * -(-columns // width)
-            if chunks == 1:
-                y = self._scratch(1, width, b.dtype)
+            width, group, groups = grouping(tiles, axes * lanes, n, b.dtype, threads)
+            tag = Items(width)
+            if threads == 1 or a.stored * group * groups < ALONE:
+                substitution.solve_alone(flat, x, self._scratch(1, group, b.dtype), factor, work, tag)
+            elif groups < threads:
+                y = self._scratch(1, group, b.dtype)
                 turns = self._turns(threads)
-                substitution.solve_one(flat, x, y, values, a.step, shape, work, turns, *tags)
+                substitution.solve_together(flat, x, y, factor, work, turns, threads, tag)
             else:
-                y = self._scratch(min(threads, chunks), width, b.dtype)
-                substitution.solve_many(flat, x, y, values, a.step, shape, work, *tags)
+                y = self._scratch(threads, group, b.dtype)
+                substitution.solve_many(flat, x, y, factor, work, tag)
         return out
 
     @property
@@ -133,14 +141,15 @@ class Cholesky:
         a = self.analysis
         self.__dict__.pop("_single", None)
         self._sound = False
-        shape = (a.first, a.rows_at, a.places, a.child, a.child_at, a.updates_at, a.values_at)
-        matrix = (a.source, a.place, a.source_at)
-        work = (a.parts, a.top, a.fronts_at, a.panels_at)
-        front, panel, update = (np.empty(size) for size in a.sizes)
-        memory = (front[:, None], panel[:, None], update)
+        shape = (a.first, a.rows_at, a.places, a.child, a.child_at, a.updates_at, a.panels, a.panel_at)
+        work = (a.parts, a.top, a.fronts_at, a.columns_at)
+        front, columns, update = (np.empty(size) for size in a.sizes)
+        memory = (data, front[:, None], columns[:, None], update, self.values)
         with launching():
-            turns = self._turns(get_threads())
-            bad = fronts.factor(data, *memory, self.values, shape, matrix, work, turns, Items(PAD))
+            threads = get_threads()
+            turns = self._turns(threads)
+            matrix = (a.source, a.place, a.source_at)
+            bad = fronts.factor(memory, shape, matrix, work, turns, threads, Items(PAD))
         if bad < a.n:
             raise SolverError(
                 f"Cholesky: the matrix is not positive definite, found at column {a.order[bad]} "
@@ -155,7 +164,9 @@ class Cholesky:
     def _turns(self, threads: int) -> Array:
         """Parts (threads, most) that each thread does, heaviest first; -1: none."""
         a = self.analysis
-        weight = a.values_at[a.parts[:, 1]] - a.values_at[a.parts[:, 0]]
+        begin, end = a.panel_at[a.parts].T if len(a.parts) else np.zeros((2, 0), np.int64)
+        numbers = np.append(a.panels[:, 4], a.stored)
+        weight = numbers[end] - numbers[begin]
         mine: list[list[int]] = [[] for _ in range(max(1, min(threads, len(weight))))]
         load = np.zeros(len(mine))
         for k in np.argsort(-weight, kind="stable"):
@@ -165,10 +176,10 @@ class Cholesky:
         most = max(len(m) for m in mine)
         return np.array([m + [-1] * (most - len(m)) for m in mine], np.int64).reshape(len(mine), most)
 
-    def _scratch(self, threads: int, width: int, dtype: Any) -> Array:
-        key = (threads, width, np.dtype(dtype).type)
+    def _scratch(self, threads: int, group: int, dtype: Any) -> Array:
+        key = (threads, group, np.dtype(dtype).type)
         if key not in self._memory:
-            self._memory[key] = np.empty((threads, self.n + len(self.analysis.outside), width), dtype)
+            self._memory[key] = np.empty((threads, self.n + len(self.analysis.outside), group, 1), dtype)
         return self._memory[key]
 
     def _check(self, b: Array, out: Array) -> None:
@@ -184,11 +195,28 @@ class Cholesky:
             raise SolverError("solve_lanes: b and out must be C-contiguous, of one shape and precision")
 
 
-def chunk_width(columns: int, dtype: Any) -> int:
-    """Columns that are solved side by side. Bits do not depend on it."""
+@cache
+def register() -> int:
+    """Bytes of the processor's vector registers."""
+    features = llvmlite.binding.get_host_cpu_features()
+    return 64 if features.get("avx512f") else 32
+
+
+def grouping(tiles: int, columns: int, n: int, dtype: Any, threads: int) -> tuple[int, int, int]:
+    """Columns that are solved side by side in lanes, columns of a group, and groups. Bits depend on none.
+
+    A group is as wide as its memory allows, but narrower where threads would have nothing to do.
+    """
+    size = np.dtype(dtype).itemsize
     if columns <= FEW:
-        return FEW
-    return 32 if np.dtype(dtype) == np.float32 and columns >= 32 else 16
+        return FEW, FEW, tiles
+    one = register() // size
+    width = 2 * one if size == 4 and one == 16 and columns % 32 == 0 else one
+    chunks = -(-columns // width)
+    most = min(chunks, GROUP // (width * size), max(1, MEMORY // (threads * n * width * size)))
+    cost = {g: -(-tiles * -(-chunks // g) // threads) * g for g in range(most, 0, -1)}
+    group = min(cost, key=lambda g: cost[g])
+    return width, group * width, tiles * -(-chunks // group)
 
 
 def checked(matrix: Any) -> scipy.sparse.csc_array:

@@ -1,226 +1,217 @@
 """Forward and backward substitution, many right-hand sides side by side in the lanes.
 
-Work is cut into chunks of columns. A chunk is copied into memory of its own ``y`` (n + outside, lanes), in
-the order of elimination, and back when it is solved. A lane never meets another one, and sums run over the
-same numbers in the same order for every width, so a column's bits depend neither on its neighbours nor on
-their number.
+A thread takes a group of columns of a tile, copies it into memory of its own ``y`` (n + outside, group, 1),
+in the order of elimination, and back when it is solved. Panels are the outer loop and the lanes' worth of
+columns the inner one, so that a panel's numbers are read once for the whole group. Where there are fewer
+groups than threads, all threads work on one: subtrees side by side, then large panels row by row.
+
+The columns' bits depend neither on their neighbours nor on who works on them (:mod:`.panels`).
+
+Arguments of most kernels: ``factor`` = values, order (n,), panels, panel_rows; ``work`` = part_panels,
+top_panels, spans, outside, outside_at (:class:`pliant.linear.analysis.Analysis`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..backend.jit import kernel, prange
-from ..backend.lanes import load, splat, store
+from ..backend.lanes import load, splat, store, stride
+from .panels import above, below, transposed, triangle
+
+LARGE = 32_768
+"""Numbers of a panel below its triangle that are worth more than one thread."""
+NONE = np.int64(0)
+DOWN, UP, BELOW, ABOVE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+"""Jobs of :func:`shared`, typed: a kernel is compiled afresh for each literal number among its arguments."""
 
 
 @kernel
-def forward(s: Any, y: Any, values: Any, shape: Any, lanes: Any) -> None:
-    """Solve supernode s and subtract it from the rows below, four at a time."""
-    first, rows_at, rows, values_at = shape[0], shape[1], shape[2], shape[3]
-    j0, width = first[s], first[s + 1] - first[s]
-    below, height, v = rows_at[s], rows_at[s + 1] - rows_at[s], values_at[s]
-    k = 0
-    while k + 4 <= width:
-        v0 = v + k * width
-        v1, v2, v3 = v0 + width, v0 + 2 * width, v0 + 3 * width
-        y0, y1 = load(y, (j0 + k,), lanes), load(y, (j0 + k + 1,), lanes)
-        y2, y3 = load(y, (j0 + k + 2,), lanes), load(y, (j0 + k + 3,), lanes)
-        for m in range(k):
-            x = load(y, (j0 + m,), lanes)
-            y0, y1 = y0 - values[v0 + m] * x, y1 - values[v1 + m] * x
-            y2, y3 = y2 - values[v2 + m] * x, y3 - values[v3 + m] * x
-        y0 = y0 * values[v0 + k]
-        y1 = (y1 - values[v1 + k] * y0) * values[v1 + k + 1]
-        y2 = ((y2 - values[v2 + k] * y0) - values[v2 + k + 1] * y1) * values[v2 + k + 2]
-        y3 = ((y3 - values[v3 + k] * y0) - values[v3 + k + 1] * y1) - values[v3 + k + 2] * y2
-        y3 = y3 * values[v3 + k + 3]
-        store(y, (j0 + k,), y0, lanes)
-        store(y, (j0 + k + 1,), y1, lanes)
-        store(y, (j0 + k + 2,), y2, lanes)
-        store(y, (j0 + k + 3,), y3, lanes)
-        k += 4
-    while k < width:
-        v0 = v + k * width
-        y0 = load(y, (j0 + k,), lanes)
-        for m in range(k):
-            y0 = y0 - values[v0 + m] * load(y, (j0 + m,), lanes)
-        store(y, (j0 + k,), y0 * values[v0 + k], lanes)
-        k += 1
-    i = 0
-    while i + 4 <= height:
-        v0 = v + (width + i) * width
-        v1, v2, v3 = v0 + width, v0 + 2 * width, v0 + 3 * width
-        r0, r1, r2, r3 = rows[below + i], rows[below + i + 1], rows[below + i + 2], rows[below + i + 3]
-        y0, y1, y2, y3 = (
-            load(y, (r0,), lanes),
-            load(y, (r1,), lanes),
-            load(y, (r2,), lanes),
-            load(y, (r3,), lanes),
-        )
-        for m in range(width):
-            x = load(y, (j0 + m,), lanes)
-            y0, y1 = y0 - values[v0 + m] * x, y1 - values[v1 + m] * x
-            y2, y3 = y2 - values[v2 + m] * x, y3 - values[v3 + m] * x
-        store(y, (r0,), y0, lanes)
-        store(y, (r1,), y1, lanes)
-        store(y, (r2,), y2, lanes)
-        store(y, (r3,), y3, lanes)
-        i += 4
-    while i < height:
-        v0, r0 = v + (width + i) * width, rows[below + i]
-        y0 = load(y, (r0,), lanes)
-        for m in range(width):
-            y0 = y0 - values[v0 + m] * load(y, (j0 + m,), lanes)
-        store(y, (r0,), y0, lanes)
-        i += 1
+def down(y: Any, factor: Any, p: Any, lanes: Any) -> None:
+    """Solve panel p for all columns and subtract it from the rows below."""
+    values, panels, rows = factor[0], factor[2], factor[3]
+    j, w, lo, hi, v = panels[p, 0], panels[p, 1], panels[p, 2], panels[p, 3], panels[p, 4]
+    for c in range(0, y.shape[1], stride(lanes)):
+        triangle(y, values, j, w, v, c, lanes)
+        below(y, values, rows, j, w, lo, hi, v + w * (w + 1) // 2, c, lanes)
 
 
 @kernel
-def backward(s: Any, y: Any, values: Any, shape: Any, lanes: Any) -> None:
-    """Solve the transpose of supernode s, four columns at a time, the last ones first."""
-    first, rows_at, rows, values_at = shape[0], shape[1], shape[2], shape[3]
-    j0, width = first[s], first[s + 1] - first[s]
-    below, height, v = rows_at[s], rows_at[s + 1] - rows_at[s], values_at[s]
-    k = width
-    while k >= 4:
-        k -= 4
-        y0, y1 = load(y, (j0 + k,), lanes), load(y, (j0 + k + 1,), lanes)
-        y2, y3 = load(y, (j0 + k + 2,), lanes), load(y, (j0 + k + 3,), lanes)
-        for i in range(height):
-            x = load(y, (rows[below + i],), lanes)
-            at = v + (width + i) * width + k
-            y0, y1 = y0 - values[at] * x, y1 - values[at + 1] * x
-            y2, y3 = y2 - values[at + 2] * x, y3 - values[at + 3] * x
-        for m in range(k + 4, width):
-            x = load(y, (j0 + m,), lanes)
-            at = v + m * width + k
-            y0, y1 = y0 - values[at] * x, y1 - values[at + 1] * x
-            y2, y3 = y2 - values[at + 2] * x, y3 - values[at + 3] * x
-        at = v + k * width + k
-        y3 = y3 * values[at + 3 * width + 3]
-        y2 = (y2 - values[at + 3 * width + 2] * y3) * values[at + 2 * width + 2]
-        y1 = ((y1 - values[at + 3 * width + 1] * y3) - values[at + 2 * width + 1] * y2) * values[
-            at + width + 1
-        ]
-        y0 = ((y0 - values[at + 3 * width] * y3) - values[at + 2 * width] * y2) - values[at + width] * y1
-        store(y, (j0 + k,), y0 * values[at], lanes)
-        store(y, (j0 + k + 1,), y1, lanes)
-        store(y, (j0 + k + 2,), y2, lanes)
-        store(y, (j0 + k + 3,), y3, lanes)
-    while k > 0:
-        k -= 1
-        y0 = load(y, (j0 + k,), lanes)
-        for i in range(height):
-            y0 = y0 - values[v + (width + i) * width + k] * load(y, (rows[below + i],), lanes)
-        for m in range(k + 1, width):
-            y0 = y0 - values[v + m * width + k] * load(y, (j0 + m,), lanes)
-        store(y, (j0 + k,), y0 * values[v + k * width + k], lanes)
+def up(y: Any, factor: Any, p: Any, lanes: Any) -> None:
+    """Solve the transpose of panel p for all columns."""
+    values, panels, rows = factor[0], factor[2], factor[3]
+    j, w, lo, hi, v = panels[p, 0], panels[p, 1], panels[p, 2], panels[p, 3], panels[p, 4]
+    for c in range(0, y.shape[1], stride(lanes)):
+        above(y, values, rows, j, w, lo, hi, v + w * (w + 1) // 2, NONE, w, c, lanes)
+        transposed(y, values, j, w, v, c, lanes)
 
 
 @kernel
-def top_blocks(y: Any, values: Any, shape: Any, work: Any, lanes: Any) -> None:
-    """Add up what the parts leave outside, solve the top both ways, hand the parts what they need."""
-    top, outside = work[1], work[2]
-    n = shape[0][len(shape[0]) - 1]
+def read(b: Any, tile: Any, column: Any, order: Any, y: Any, begin: Any, end: Any, lanes: Any) -> None:
+    """Columns of a tile from ``column`` on into y, steps begin to end; zero where there are no columns."""
+    many, width = min(y.shape[1], b.shape[2] - column), stride(lanes)
+    full = many // width * width
+    for i in range(begin, end):
+        for c in range(0, full, width):
+            store(y, (i, c), load(b, (tile, order[i], column + c), lanes), lanes)
+        if full < y.shape[1]:
+            for c in range(full, many):
+                y[i, c, 0] = b[tile, order[i], column + c, 0]
+            for c in range(many, y.shape[1]):
+                y[i, c, 0] = 0
+
+
+@kernel
+def write(y: Any, begin: Any, end: Any, order: Any, tile: Any, column: Any, x: Any, lanes: Any) -> None:
+    """The reverse of :func:`read`."""
+    many, width = min(y.shape[1], x.shape[2] - column), stride(lanes)
+    full = many // width * width
+    for i in range(begin, end):
+        for c in range(0, full, width):
+            store(x, (tile, order[i], column + c), load(y, (i, c), lanes), lanes)
+        for c in range(full, many):
+            x[tile, order[i], column + c, 0] = y[i, c, 0]
+
+
+@kernel
+def part_down(k: Any, b: Any, tile: Any, column: Any, y: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Read what part k needs and eliminate it."""
+    part_panels, spans, outside_at, n = work[0], work[2], work[4], len(factor[1])
+    read(b, tile, column, factor[1], y, spans[k, 0], spans[k, 1], lanes)
+    for i in range(n + outside_at[k], n + outside_at[k + 1]):
+        for c in range(0, y.shape[1], stride(lanes)):
+            store(y, (i, c), splat(y, 0, lanes), lanes)
+    for p in range(part_panels[k, 0], part_panels[k, 1]):
+        down(y, factor, p, lanes)
+
+
+@kernel
+def part_up(k: Any, y: Any, tile: Any, column: Any, x: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Substitute in part k, backwards, and write the solution."""
+    part_panels, spans = work[0], work[2]
+    for p in range(part_panels[k, 1] - 1, part_panels[k, 0] - 1, -1):
+        up(y, factor, p, lanes)
+    write(y, spans[k, 0], spans[k, 1], factor[1], tile, column, x, lanes)
+
+
+@kernel
+def before_top(b: Any, tile: Any, column: Any, y: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Read the top's rows and add up, part by part, what the parts leave outside."""
+    part_panels, spans, outside, n = work[0], work[2], work[3], len(factor[1])
+    for r in range(len(part_panels), len(spans)):
+        read(b, tile, column, factor[1], y, spans[r, 0], spans[r, 1], lanes)
     for k in range(len(outside)):
         r = outside[k]
-        store(y, (r,), load(y, (r,), lanes) + load(y, (n + k,), lanes), lanes)
-    for s in top:
-        forward(s, y, values, shape, lanes)
-    for k in range(len(top)):
-        backward(top[len(top) - 1 - k], y, values, shape, lanes)
+        for c in range(0, y.shape[1], stride(lanes)):
+            store(y, (r, c), load(y, (r, c), lanes) + load(y, (n + k, c), lanes), lanes)
+
+
+@kernel
+def after_top(y: Any, tile: Any, column: Any, x: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Hand the parts what they need of the top's solution, and write it."""
+    part_panels, spans, outside, n = work[0], work[2], work[3], len(factor[1])
     for k in range(len(outside)):
-        store(y, (n + k,), load(y, (outside[k],), lanes), lanes)
+        for c in range(0, y.shape[1], stride(lanes)):
+            store(y, (n + k, c), load(y, (outside[k], c), lanes), lanes)
+    for r in range(len(part_panels), len(spans)):
+        write(y, spans[r, 0], spans[r, 1], factor[1], tile, column, x, lanes)
 
 
 @kernel
-def read(b: Any, tile: Any, column: Any, step: Any, y: Any, outside: Any, lanes: Any, items: Any) -> None:
-    """Columns of a tile from ``column`` on into y, in the order of elimination; zero where there are none.
-
-    It goes through b as it lies in memory: rows far apart are found sooner in y, which is small.
-    """
-    n, many = len(step), min(y.shape[1], b.shape[2] - column)
-    if many == y.shape[1]:
-        for i in range(n):
-            store(y, (step[i],), load(b, (tile, i, column), items), lanes)
-    else:
-        for i in range(n):
-            for c in range(many):
-                y[step[i], c] = b[tile, i, column + c, 0]
-            for c in range(many, y.shape[1]):
-                y[step[i], c] = 0
-    for k in range(n, n + outside):
-        store(y, (k,), splat(y, 0, lanes), lanes)
+def solve_group(b: Any, x: Any, tile: Any, column: Any, y: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Solve for one group of columns with one thread."""
+    parts, top_panels = len(work[0]), work[1]
+    for k in range(parts):
+        part_down(k, b, tile, column, y, factor, work, lanes)
+    before_top(b, tile, column, y, factor, work, lanes)
+    for p in top_panels:
+        down(y, factor, p, lanes)
+    for k in range(len(top_panels)):
+        up(y, factor, top_panels[len(top_panels) - 1 - k], lanes)
+    after_top(y, tile, column, x, factor, work, lanes)
+    for k in range(parts - 1, -1, -1):
+        part_up(k, y, tile, column, x, factor, work, lanes)
 
 
 @kernel
-def write(y: Any, step: Any, tile: Any, column: Any, x: Any, lanes: Any, items: Any) -> None:
-    """The reverse of :func:`read`."""
-    n, many = len(step), min(y.shape[1], x.shape[2] - column)
-    if many == y.shape[1]:
-        for i in range(n):
-            store(x, (tile, i, column), load(y, (step[i],), lanes), items)
-    else:
-        for i in range(n):
-            for c in range(many):
-                x[tile, i, column + c, 0] = y[step[i], c]
+def solve_alone(b: Any, x: Any, y: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Solve group by group with the calling thread: for systems that are done before others wake."""
+    for tile in range(b.shape[0]):
+        for column in range(0, b.shape[2], y.shape[2]):
+            solve_group(b, x, tile, column, y[0], factor, work, lanes)
 
 
 @kernel(parallel=True)
-def solve_many(
-    b: Any, x: Any, y: Any, values: Any, step: Any, shape: Any, work: Any, lanes: Any, items: Any
-) -> None:
-    """Solve chunk by chunk, each by one thread.
+def solve_many(b: Any, x: Any, y: Any, factor: Any, work: Any, lanes: Any) -> None:
+    """Solve group by group, each by one thread.
 
-    in   b (tiles, n, columns, 1); step (n,): when an unknown is eliminated; turns: see :mod:`.fronts`
-    out  x (tiles, n, columns, 1), which may be b; y (threads, n + outside, lanes): memory
+    in   b (tiles, n, columns, 1)
+    out  x (tiles, n, columns, 1), which may be b; y (threads, n + outside, group, 1): memory
     """
-    parts, outside = work[0], work[2]
-    chunks = (b.shape[2] + y.shape[2] - 1) // y.shape[2]
+    groups = (b.shape[2] + y.shape[2] - 1) // y.shape[2]
     for thread in prange(y.shape[0]):
-        mine = y[thread]
-        for chunk in range(thread, b.shape[0] * chunks, y.shape[0]):
-            tile, column = chunk // chunks, chunk % chunks * y.shape[2]
-            read(b, tile, column, step, mine, len(outside), lanes, items)
-            for k in range(len(parts)):
-                for s in range(parts[k, 0], parts[k, 1]):
-                    forward(s, mine, values, shape, lanes)
-            top_blocks(mine, values, shape, work, lanes)
-            for k in range(len(parts)):
-                for s in range(parts[k, 1] - 1, parts[k, 0] - 1, -1):
-                    backward(s, mine, values, shape, lanes)
-            write(mine, step, tile, column, x, lanes, items)
+        for g in range(thread, b.shape[0] * groups, y.shape[0]):
+            solve_group(b, x, g // groups, g % groups * y.shape[2], y[thread], factor, work, lanes)
 
 
 @kernel(parallel=True)
-def forward_parts(y: Any, values: Any, shape: Any, parts: Any, turns: Any, lanes: Any) -> None:
-    """Forward substitution of the parts, each thread its own."""
-    for thread in prange(turns.shape[0]):
-        for k in turns[thread]:
-            if k >= 0:
-                for s in range(parts[k, 0], parts[k, 1]):
-                    forward(s, y, values, shape, lanes)
-
-
-@kernel(parallel=True)
-def backward_parts(y: Any, values: Any, shape: Any, parts: Any, turns: Any, lanes: Any) -> None:
-    """Backward substitution of the parts, each thread its own."""
-    for thread in prange(turns.shape[0]):
-        for k in turns[thread]:
-            if k >= 0:
-                for s in range(parts[k, 1] - 1, parts[k, 0] - 1, -1):
-                    backward(s, y, values, shape, lanes)
+def shared(
+    job: Any, p: Any, b: Any, x: Any, tile: Any, column: Any, y: Any, factor: Any, work: Any, turns: Any,
+    threads: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """One job by all threads: each has parts, or rows below panel p, or columns of it, eight at a time."""
+    values, panels, rows = factor[0], factor[2], factor[3]
+    j, w, lo, hi, v = panels[p, 0], panels[p, 1], panels[p, 2], panels[p, 3], panels[p, 4]
+    v += w * (w + 1) // 2
+    many = hi - lo if job == BELOW else w
+    share = ((many + threads - 1) // threads + 7) // 8 * 8
+    for thread in prange(threads):
+        begin, end = min(thread * share, many), min((thread + 1) * share, many)
+        if job in (DOWN, UP):
+            if thread < len(turns):
+                for k in turns[thread]:
+                    if k >= 0 and job == DOWN:
+                        part_down(k, b, tile, column, y, factor, work, lanes)
+                    elif k >= 0:
+                        part_up(k, y, tile, column, x, factor, work, lanes)
+        else:
+            for c in range(0, y.shape[1], stride(lanes)):
+                if job == BELOW:
+                    below(y, values, rows, j, w, lo + begin, lo + end, v + begin * w, c, lanes)
+                else:
+                    above(y, values, rows, j, w, lo, hi, v, begin, end, c, lanes)
 
 
 @kernel
-def solve_one(
-    b: Any, x: Any, y: Any, values: Any, step: Any, shape: Any, work: Any, turns: Any, lanes: Any, items: Any
+def solve_together(
+    b: Any, x: Any, y: Any, factor: Any, work: Any, turns: Any, threads: Any, lanes: Any
 ) -> None:
-    """Solve one chunk with all threads; arguments as in :func:`solve_many`, y (1, n + outside, lanes)."""
-    mine = y[0]
-    read(b, 0, 0, step, mine, len(work[2]), lanes, items)
-    forward_parts(mine, values, shape, work[0], turns, lanes)
-    top_blocks(mine, values, shape, work, lanes)
-    backward_parts(mine, values, shape, work[0], turns, lanes)
-    write(mine, step, 0, 0, x, lanes, items)
+    """Solve group by group, each by all threads; arguments as in :func:`solve_many`, y (1, ...).
+
+    turns (threads, most): parts that each thread does, -1: none
+    """
+    values, panels, top_panels = factor[0], factor[2], work[1]
+    mine, width = y[0], stride(lanes)
+    for tile in range(b.shape[0]):
+        for column in range(0, b.shape[2], y.shape[2]):
+            shared(DOWN, NONE, b, x, tile, column, mine, factor, work, turns, threads, lanes)
+            before_top(b, tile, column, mine, factor, work, lanes)
+            for p in top_panels:
+                if panels[p, 1] * (panels[p, 3] - panels[p, 2]) < LARGE:
+                    down(mine, factor, p, lanes)
+                else:
+                    for c in range(0, mine.shape[1], width):
+                        triangle(mine, values, panels[p, 0], panels[p, 1], panels[p, 4], c, lanes)
+                    shared(BELOW, p, b, x, tile, column, mine, factor, work, turns, threads, lanes)
+            for k in range(len(top_panels)):
+                p = top_panels[len(top_panels) - 1 - k]
+                if panels[p, 1] * (panels[p, 3] - panels[p, 2]) < LARGE:
+                    up(mine, factor, p, lanes)
+                else:
+                    shared(ABOVE, p, b, x, tile, column, mine, factor, work, turns, threads, lanes)
+                    for c in range(0, mine.shape[1], width):
+                        transposed(mine, values, panels[p, 0], panels[p, 1], panels[p, 4], c, lanes)
+            after_top(mine, tile, column, x, factor, work, lanes)
+            shared(UP, NONE, b, x, tile, column, mine, factor, work, turns, threads, lanes)

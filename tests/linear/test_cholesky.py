@@ -37,12 +37,18 @@ def lower(factor: Cholesky) -> np.ndarray:
     a = factor.analysis
     out = np.zeros((a.n, a.n))
     for s in range(a.blocks):
-        columns = np.arange(a.first[s], a.first[s + 1])
-        rows = np.concatenate([columns, a.rows[a.rows_at[s] : a.rows_at[s + 1]]])
-        block = factor.values[a.values_at[s] : a.values_at[s + 1]].reshape(len(rows), len(columns)).copy()
-        k = np.arange(len(columns))
-        block[k, k] = 1 / block[k, k]
-        out[np.ix_(rows, columns)] = block
+        rows = np.concatenate(
+            [np.arange(a.first[s], a.first[s + 1]), a.rows[a.rows_at[s] : a.rows_at[s + 1]]]
+        )
+        for j, w, lo, hi, v in a.panels[a.panel_at[s] : a.panel_at[s + 1]]:
+            mine = rows[len(rows) - (hi - lo) - w :]
+            block = np.zeros((len(mine), w))
+            block[np.tril_indices(w)] = factor.values[v : v + w * (w + 1) // 2]
+            v += w * (w + 1) // 2
+            block[w:] = factor.values[v : v + (hi - lo) * w].reshape(-1, w)
+            k = np.arange(w)
+            block[k, k] = 1 / block[k, k]
+            out[np.ix_(mine, np.arange(j, j + w))] = block
     return out
 
 
