@@ -28,6 +28,7 @@ _HOMES = {
     "PBD": "solvers.xpbd.solver",
     "Newton": "solvers.newton.solver",
     "MGPBD": "solvers.mgpbd.solver",
+    "PD": "solvers.pd.solver",
     "Solver": "solvers.base",
     "Fabric": "materials",
     "SolidMaterial": "materials",
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from .solvers.base import Solver
     from .solvers.mgpbd.solver import MGPBD
     from .solvers.newton.solver import Newton
+    from .solvers.pd.solver import PD
     from .solvers.xpbd.solver import PBD, XPBD
     from .state import Control, State
     from .viewer import write

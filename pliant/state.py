@@ -32,7 +32,7 @@ def spread(a: Array, model: Model) -> Array:
 
 def gathered(lanes: Array, model: Model) -> Array:
     """``(tiles, ..., lanes)`` to ``(W, ...)``: a copy."""
-    tiled = np.moveaxis(lanes, -1, 1)
+    tiled = lanes.transpose(0, lanes.ndim - 1, *range(1, lanes.ndim - 1))
     flat = tiled.reshape(model.n_tiles * model.width, *lanes.shape[1:-1])
     return flat[: model.n_worlds].copy()
 

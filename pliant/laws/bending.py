@@ -29,6 +29,16 @@ def isometric(k: tuple[Any, Any, Any, Any], x: tuple[Any, Any, Any, Any]) -> Any
 
 
 @law
+def isometric3(k: Any, x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Vec:
+    """The three rows of the isometric law."""
+    return (
+        isometric(k, (x0[0], x1[0], x2[0], x3[0])),
+        isometric(k, (x0[1], x1[1], x2[1], x3[1])),
+        isometric(k, (x0[2], x1[2], x2[2], x3[2])),
+    )
+
+
+@law
 def mean_normal(x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Vec:
     """Sum of both triangles' unnormalised normals: the cross product of the quadrilateral's diagonals."""
     return cross(minus(x1, x0), minus(x2, x3))

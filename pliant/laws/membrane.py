@@ -16,7 +16,7 @@ from typing import Any
 from ..backend.jit import law
 from ..backend.lanes import absolute, both, sqrt, where
 from .scalars import reciprocal
-from .vectors import Vec, dot, minus, times
+from .vectors import Vec, dot, minus, mix, times
 
 Pair = tuple[Any, Any]
 
@@ -100,6 +100,22 @@ def arap_plane(f1: Vec, f2: Vec) -> tuple[Any, Pair, Pair, Any, Pair, Pair, Vec,
 def lifted(p: Pair, e1: Vec, e2: Vec) -> Vec:
     """A vector of the plane, in space."""
     return (p[0] * e1[0] + p[1] * e2[0], p[0] * e1[1] + p[1] * e2[1], p[0] * e1[2] + p[1] * e2[2])
+
+
+@law
+def columns(x0: Vec, x1: Vec, x2: Vec, d: Any) -> tuple[Vec, Vec]:
+    """Columns of the deformation gradient; ``d`` is inv_rest_matrix, row by row."""
+    e1 = minus(x1, x0)
+    e2 = minus(x2, x0)
+    return mix(d[0], e1, d[2], e2), mix(d[1], e1, d[3], e2)
+
+
+@law
+def corners(d: Any, c1: Pair, c2: Pair) -> tuple[Pair, Pair, Pair]:
+    """Gradients at the corners from those with respect to the columns of F, in the plane of the triangle."""
+    u1, v1 = d[0] * c1[0] + d[1] * c2[0], d[0] * c1[1] + d[1] * c2[1]
+    u2, v2 = d[2] * c1[0] + d[3] * c2[0], d[2] * c1[1] + d[3] * c2[1]
+    return (-(u1 + u2), -(v1 + v2)), (u1, v1), (u2, v2)
 
 
 @law

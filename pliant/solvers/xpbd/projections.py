@@ -29,13 +29,14 @@ from ...backend.lanes import (
     world,
 )
 from ...laws.attachment import attachment
-from ...laws.bending import carried, dihedral, dihedral_acos, isometric, mean_normal
+from ...laws.bending import carried, dihedral, dihedral_acos, isometric3, mean_normal
 from ...laws.distance import distance
-from ...laws.membrane import Pair, arap_plane, lifted
+from ...laws.membrane import Pair, arap_plane, columns, corners, lifted
 from ...laws.scalars import reciprocal
-from ...laws.vectors import Vec, dot, minus, mix
+from ...laws.vectors import Vec, dot, minus
 from ...laws.vectors import times as scaled
-from .arrays import DAMPED, INV_H, INV_H2, LOAD, RELAX, STORE
+from ..motion import INV_H, INV_H2, RELAX
+from .arrays import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
 
 
@@ -50,14 +51,6 @@ def change(c: Any, c_prev: Any, weight: Any, alpha_h: Any, gamma: Any, lambda_: 
     """
     numerator = -c - alpha_h * lambda_ - gamma * (c - c_prev)
     return numerator * reciprocal(weight + gamma * weight + alpha_h)
-
-
-@law
-def columns(x0: Vec, x1: Vec, x2: Vec, d: Any) -> tuple[Vec, Vec]:
-    """Columns of the deformation gradient; ``d`` is inv_rest_matrix, row by row."""
-    e1 = minus(x1, x0)
-    e2 = minus(x2, x0)
-    return mix(d[0], e1, d[2], e2), mix(d[1], e1, d[3], e2)
 
 
 @kernel
@@ -99,14 +92,6 @@ def solve_rows(a11: Any, a12: Any, a22: Any, b1: Any, b2: Any) -> tuple[Any, Any
     ratio = a12 * first
     y2 = (b2 - ratio * b1) * reciprocal(a22 - ratio * a12)
     return (b1 - a12 * y2) * first, y2
-
-
-@law
-def corners(d: Any, c1: Pair, c2: Pair) -> tuple[Pair, Pair, Pair]:
-    """Gradients at the corners from those with respect to the columns of F, in the plane of the triangle."""
-    u1, v1 = d[0] * c1[0] + d[1] * c2[0], d[0] * c1[1] + d[1] * c2[1]
-    u2, v2 = d[2] * c1[0] + d[3] * c2[0], d[2] * c1[1] + d[3] * c2[1]
-    return (-(u1 + u2), -(v1 + v2)), (u1, v1), (u2, v2)
 
 
 @law
@@ -184,16 +169,6 @@ def project_membrane(
         land3(order, x, out, r.slots, (0, c), i, xi, mobility[0], to_i, lanes)
         land3(order, x, out, r.slots, (1, c), j, xj, mobility[1], to_j, lanes)
         land3(order, x, out, r.slots, (2, c), k, xk, mobility[2], to_k, lanes)
-
-
-@law
-def isometric3(k: Any, x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> Vec:
-    """The three rows of the isometric law."""
-    return (
-        isometric(k, (x0[0], x1[0], x2[0], x3[0])),
-        isometric(k, (x0[1], x1[1], x2[1], x3[1])),
-        isometric(k, (x0[2], x1[2], x2[2], x3[2])),
-    )
 
 
 @kernel(inline=True)

@@ -26,15 +26,16 @@ from ...backend.lanes import (
 )
 from ...laws import LAWS
 from ...laws.curved import curved
-from ...laws.membrane import Pair, chosen, lifted
+from ...laws.membrane import Pair, chosen, columns, corners, lifted
 from ...laws.orthotropic import orthotropic
 from ...laws.scalars import reciprocal
 from ...laws.strain_limit import strain_limit_plane
 from ...laws.vectors import Vec, dot, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
-from .arrays import DAMPED, INV_H, INV_H2, LOAD, RELAX, STORE
+from ..motion import INV_H, INV_H2, RELAX
+from .arrays import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
-from .projections import change, columns, corners, weighted
+from .projections import change, weighted
 
 DEPENDENT = 1e-6
 """What elimination leaves of a row's weight, as a share of it, below which the row says nothing new."""

@@ -18,63 +18,29 @@ import numpy as np
 
 from ...backend.jit import feature, kernel, law
 from ...backend.lanes import const, index, load, load3, splat, sqrt, store, stride, where, world
-from ...laws.rotations import closest_rotation
 from ...laws.scalars import reciprocal
-from ...laws.solid import arap_tet, neo_hookean, volume
-from ...laws.vectors import Vec, dot, minus, mix, plus
+from ...laws.solid import (
+    Columns,
+    Corners,
+    arap_tet,
+    carried,
+    neo_hookean,
+    tet_columns,
+    tet_corners,
+    volume,
+)
+from ...laws.vectors import Vec, dot, minus, mix
 from ...laws.vectors import times as scaled
-from .arrays import DAMPED, INV_H, INV_H2, LOAD, RELAX, STORE
+from ..motion import INV_H, INV_H2, RELAX
+from .arrays import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
 from .projections import change
-
-Columns = tuple[Vec, Vec, Vec]
-Corners = tuple[Vec, Vec, Vec, Vec]
-
-
-@law
-def combined(a: Any, u: Vec, b: Any, v: Vec, c: Any, w: Vec) -> Vec:
-    """a u + b v + c w"""
-    return plus(mix(a, u, b, v), scaled(c, w))
-
-
-@law
-def tet_columns(x: Corners, d: Columns) -> Columns:
-    """Columns of the deformation gradient; ``d``: rows of inv_rest_matrix."""
-    e1, e2, e3 = minus(x[1], x[0]), minus(x[2], x[0]), minus(x[3], x[0])
-    return (
-        combined(d[0][0], e1, d[1][0], e2, d[2][0], e3),
-        combined(d[0][1], e1, d[1][1], e2, d[2][1], e3),
-        combined(d[0][2], e1, d[1][2], e2, d[2][2], e3),
-    )
-
-
-@law
-def tet_corners(d: Columns, c1: Vec, c2: Vec, c3: Vec) -> Corners:
-    """Gradients at the corners from those with respect to the columns of F."""
-    g1 = combined(d[0][0], c1, d[0][1], c2, d[0][2], c3)
-    g2 = combined(d[1][0], c1, d[1][1], c2, d[1][2], c3)
-    g3 = combined(d[2][0], c1, d[2][1], c2, d[2][2], c3)
-    return scaled(-1.0, plus(plus(g1, g2), g3)), g1, g2, g3
 
 
 @law
 def weighted4(w: Any, a: Corners, b: Corners) -> Any:
     """sum w a . b over four corners"""
     return w[0] * dot(a[0], b[0]) + w[1] * dot(a[1], b[1]) + w[2] * dot(a[2], b[2]) + w[3] * dot(a[3], b[3])
-
-
-@law
-def carried(f: Columns, p: Columns) -> Columns:
-    """Columns of Q F_n: the earlier gradient ``p``, turned as close to ``f`` as a rotation can."""
-    m1 = combined(p[0][0], f[0], p[1][0], f[1], p[2][0], f[2])
-    m2 = combined(p[0][1], f[0], p[1][1], f[1], p[2][1], f[2])
-    m3 = combined(p[0][2], f[0], p[1][2], f[1], p[2][2], f[2])
-    q1, q2, q3 = closest_rotation(m1, m2, m3)
-    return (
-        combined(p[0][0], q1, p[0][1], q2, p[0][2], q3),
-        combined(p[1][0], q1, p[1][1], q2, p[1][2], q3),
-        combined(p[2][0], q1, p[2][1], q2, p[2][2], q3),
-    )
 
 
 @law

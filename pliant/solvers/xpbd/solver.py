@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -21,6 +18,7 @@ from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from ..base import check_counts, check_step
+from ..steps import Clock, restore_frozen, whole_step
 from . import stages
 from . import surface_collisions as meshes
 from .arrays import LOAD, STORE
@@ -160,41 +158,6 @@ class PBD(XPBD):
         return Workspace(model, self.order, self.relaxation * share, rigid=True)
 
 
-@contextmanager
-def whole_step(state: State, control: Control, ws: Workspace) -> Iterator[None]:
-    """A step happens as a whole or, after an error or Ctrl-C, not at all."""
-    ws.x_start[...] = state.x_lanes
-    ws.v_start[...] = state.v_lanes
-    started, frozen, poses = state.time, state.frozen.copy(), list(control.collider_start)
-    held, memory = control.attachment_start.copy(), ws.saved()
-    try:
-        yield
-    except BaseException:
-        state.x_lanes[...] = ws.x_start
-        state.v_lanes[...] = ws.v_start
-        state.frozen[:] = frozen
-        state.time = started
-        ws.put_back(memory)
-        control.collider_start = poses
-        control.attachment_start[...] = held
-        control.collider_version += 1
-        raise
-
-
-class Clock:
-    """Seconds by stage."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self.last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        """Book the time since the last call under a stage."""
-        now = time.perf_counter()
-        self.laps[stage] = now - self.last
-        self.last = now
-
-
 Placed = tuple[Colliders, Colliders | None]
 """Analytic colliders, and meshes if there are any, on their way through a step."""
 
@@ -332,7 +295,7 @@ def measure(
         on_meshes = ws.surfaces.look_back(state, control, before, meshes, *reach, slack)
         touched = ws.surfaces.traces.touched
     survey(state.x_lanes, state.v_lanes, ws.contacts, analytic, touched, slack, ws.survey, ws.lanes)
-    finite, touching, deepest, missed = np.moveaxis(gathered(ws.survey, model), 1, 0)
+    finite, touching, deepest, missed = gathered(ws.survey, model).T
     start, deepest, missed = (
         np.maximum(a, b) for a, b in zip((start, deepest, missed), on_meshes.T, strict=True)
     )
@@ -351,17 +314,6 @@ def measure(
         time=state.time,
         status=status,
         iterations=sweeps,
-        contacts=np.where(bad, 0, np.nan_to_num(touching)).astype(int),
-        max_penetration=np.where(bad, 0.0, np.nan_to_num(deepest)),
+        contacts=np.where(bad, 0, touching).astype(int),
+        max_penetration=np.where(bad, 0.0, deepest),
     )
-
-
-def restore_frozen(model: Model, state: State, ws: Workspace, bad: Array) -> None:
-    """Worlds that failed keep their last good state; the others are not touched."""
-    if not bad.any():
-        return
-    state.frozen |= bad
-    ids = np.flatnonzero(bad)
-    t, lane = ids // model.width, ids % model.width
-    state.x_lanes[t, ..., lane] = ws.x_start[t, ..., lane]
-    state.v_lanes[t, ..., lane] = ws.v_start[t, ..., lane]

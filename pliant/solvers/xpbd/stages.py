@@ -12,27 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.jit import feature, kernel, law, prange
-from ...backend.lanes import load, load3, store, store3
+from ...backend.jit import feature, kernel, prange
+from ...backend.lanes import const, load, load3, store, store3, stride, where
 from ...forces.stages import FIRST_LOAD, run_load
-from ...laws.vectors import Vec, minus, plus
-from ...laws.vectors import times as scaled
-from .arrays import (
-    AT_DATA,
-    AT_IDS,
-    AT_ITEMS,
-    AT_LAMBDA,
-    CORNERS,
-    COUNT,
-    FIELDS,
-    INV_DT,
-    INV_H,
-    ROWS,
-    SLOW,
-    STORE,
-    H,
-    Rows,
-)
+from ...laws.vectors import plus
+from ..motion import INV_H, SLOW, H, hold, pin
+from ..pool import rows_of
+from .arrays import STORE
 from .collisions import collide, separate
 from .projections import (
     project_attachment,
@@ -58,98 +44,70 @@ SMALLEST_SHARE = 1024
 
 
 @kernel
+def _fall(
+    x: Any, v: Any, x_prev: Any, v_last: Any, f: Any, g: Any, mass: Any, times: Any, flags: Any, lo: Any,
+    hi: Any, lanes: Any,
+) -> None:  # fmt: skip
+    """Coordinates ``lo`` to ``hi``, whole groups, of :func:`predict`."""
+    h = times[H]
+    for k in range(lo, hi, stride(lanes)):
+        w = const(mass, (k,), lanes)
+        here, before = load(x, (k,), lanes), load(v, (k,), lanes)
+        store(x_prev, (k,), here, lanes)
+        if flags & STORE:
+            store(v_last, (k,), before, lanes)
+        speed = before + h * load(g, (k % 3,), lanes)
+        if f.shape[0] > 0:
+            speed = speed + (h * w) * load(f, (k,), lanes)
+        speed = speed * times[SLOW]
+        store(v, (k,), where(w > 0, speed, before), lanes)
+        store(x, (k,), where(w > 0, here + h * speed, here), lanes)
+
+
+@kernel
+def _rest(x: Any, v: Any, x_prev: Any, mass: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
+    """Coordinates ``lo`` to ``hi``, whole groups, of :func:`finish`."""
+    h = times[H]
+    for k in range(lo, hi, stride(lanes)):
+        speed = load(v, (k,), lanes)
+        moved = load(x, (k,), lanes) - (load(x_prev, (k,), lanes) + h * speed)
+        free = const(mass, (k,), lanes) > 0
+        store(v, (k,), where(free, speed + moved * times[INV_H], speed), lanes)
+
+
+@kernel
+def coordinates(a: Any) -> Any:
+    """(N, 3, L) as (3 N, L): what is done alike to every coordinate fills the lanes of one world too."""
+    return a.reshape((a.shape[0] * 3, a.shape[2]))
+
+
+@kernel
 def predict(
-    x: Any,
-    v: Any,
-    x_prev: Any,
-    v_last: Any,
-    f: Any,
-    g: Any,
-    p: Any,
-    times: Any,
-    flags: Any,
-    lo: Any,
-    hi: Any,
-    lanes: Any,
-) -> None:
+    x: Any, v: Any, x_prev: Any, v_last: Any, f: Any, g: Any, mass: Any, times: Any, flags: Any, lo: Any,
+    hi: Any, lanes: Any, items: Any,
+) -> None:  # fmt: skip
     """v <- (v + h (g + w f)) / (1 + h k), x <- x + h v. Pinned particles wait for :func:`pin`.
 
     The last substep keeps the velocity that it starts from, for the report.
     """
-    h = times[H]
-    for i in range(lo, hi):
-        w = p.inv_mass[i]
-        for m in range(3):
-            here = load(x, (i, m), lanes)
-            store(x_prev, (i, m), here, lanes)
-            speed = load(v, (i, m), lanes)
-            if flags & STORE:
-                store(v_last, (i, m), speed, lanes)
-            if w > 0:
-                speed = speed + h * load(g, (m,), lanes)
-                if f.shape[0] > 0:
-                    speed = speed + (h * w) * load(f, (i, m), lanes)
-                speed = speed * times[SLOW]
-                store(v, (i, m), speed, lanes)
-                store(x, (i, m), here + h * speed, lanes)
+    x, v, x_prev, v_last = coordinates(x), coordinates(v), coordinates(x_prev), coordinates(v_last)
+    f = coordinates(f)
+    end = 3 * hi
+    whole = end - (end - 3 * lo) % stride(items)
+    _fall(x, v, x_prev, v_last, f, g, mass, times, flags, 3 * lo, whole, items)
+    _fall(x, v, x_prev, v_last, f, g, mass, times, flags, whole, end, lanes)
 
 
 @kernel
-def finish(x: Any, v: Any, x_prev: Any, p: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
+def finish(
+    x: Any, v: Any, x_prev: Any, mass: Any, times: Any, lo: Any, hi: Any, lanes: Any, items: Any
+) -> None:
     """v <- v + (what constraints moved)/h: exactly zero where none did, in any precision."""
-    h = times[H]
-    for i in range(lo, hi):
-        if p.inv_mass[i] > 0:
-            for m in range(3):
-                speed = load(v, (i, m), lanes)
-                moved = load(x, (i, m), lanes) - (load(x_prev, (i, m), lanes) + h * speed)
-                store(v, (i, m), speed + moved * times[INV_H], lanes)
-
-
-@law
-def share_of_way(start: Vec, target: Vec, share: Any) -> Vec:
-    """A share of the straight way; the target itself at its end."""
-    return plus(start, scaled(share, minus(target, start))) if share < 1 else target
-
-
-@kernel(inline=True)
-def arc_at(arc: Any, sub: Any, k: Any) -> Any:
-    """How far from the straight way target ``k`` is at the end of substep ``sub``."""
-    return arc[sub, k, 0], arc[sub, k, 1], arc[sub, k, 2]
-
-
-@kernel
-def pin(x: Any, v: Any, pins: Any, t: Any, sub: Any, times: Any, lo: Any, hi: Any, lanes: Any) -> None:
-    """Pinned particles move to their share of the way to the target, at constant speed."""
-    for k in range(lo, hi):
-        start = load3(pins.start[t], k, lanes)
-        target = load3(pins.target[t], k, lanes)
-        here = share_of_way(start, target, pins.share[sub])
-        speed = scaled(times[INV_DT], minus(target, start))
-        if pins.arc.shape[0] > 0:
-            arc = arc_at(pins.arc, sub, k)
-            here = plus(here, arc)
-            if sub > 0:
-                arc = minus(arc, arc_at(pins.arc, sub - 1, k))
-            speed = plus(speed, scaled(times[INV_H], arc))
-        store3(v, pins.ids[k], speed, lanes)
-        store3(x, pins.ids[k], here, lanes)
-
-
-@kernel
-def hold(held: Any, way: Any, share: Any, t: Any, sub: Any, lo: Any, hi: Any, lanes: Any) -> None:
-    """Attachments move to their share of the way; where they were is kept for damping."""
-    for c in range(lo, hi):
-        k = way.order[c]
-        start = load3(way.start[t], k, lanes)
-        here = share_of_way(start, load3(way.target[t], k, lanes), share[sub])
-        if way.arc.shape[0] > 0:
-            here = plus(here, arc_at(way.arc, sub, k))
-        before = start
-        if sub > 0:
-            before = load3(held[t, 0], c, lanes)
-        store3(held[t, 1], c, before, lanes)
-        store3(held[t, 0], c, here, lanes)
+    x, v, x_prev = coordinates(x), coordinates(v), coordinates(x_prev)
+    end = 3 * hi
+    whole = end - (end - 3 * lo) % stride(items)
+    _rest(x, v, x_prev, mass, times, 3 * lo, whole, items)
+    _rest(x, v, x_prev, mass, times, whole, end, lanes)
 
 
 @kernel
@@ -160,23 +118,6 @@ def collect(x: Any, out: Any, g: Any, lo: Any, hi: Any, lanes: Any) -> None:
         for s in range(g.start[i], g.start[i + 1]):
             total = plus(total, load3(out, g.slots[s], lanes))
         store3(x, i, total, lanes)
-
-
-@kernel
-def rows_of(pool: Any, law: Any, t: Any) -> Any:
-    """The constraints of one law on one tile."""
-    at = pool.layout[law]
-    n, c, f, r = at[COUNT], at[CORNERS], at[FIELDS], at[ROWS]
-    i, d, m, k = at[AT_IDS], at[AT_DATA], at[AT_LAMBDA], at[AT_ITEMS]
-    return Rows(
-        pool.ids[i : i + c * n].reshape((c, n)),
-        pool.slots[i : i + c * n].reshape((c, n)),
-        pool.data[d : d + f * n].reshape((f, n)),
-        pool.tau[k : k + n],
-        pool.crowd[k : k + n],
-        pool.lambda_[t, m : m + r * n].reshape((r, n, pool.lambda_.shape[2])),
-        pool.softness[t, law],
-    )
 
 
 @kernel
@@ -248,9 +189,12 @@ def run_stage(
     elif op >= FIRST_SURFACE:
         run_meshes(extras, op, lo, hi, flags, t, x, x_prev, p.inv_mass, m, row[4])
     elif op == PREDICT:
-        predict(x, v, x_prev, p.v_last[t], p.f_ext[t], p.gravity[t], p, times, flags, lo, hi, lanes)
+        predict(
+            x, v, x_prev, p.v_last[t], p.f_ext[t], p.gravity[t], p.inv_mass_of, times, flags, lo, hi, lanes,
+            items,
+        )  # fmt: skip
     elif op == FINISH:
-        finish(x, v, x_prev, p, times, lo, hi, lanes)
+        finish(x, v, x_prev, p.inv_mass_of, times, lo, hi, lanes, items)
     elif op == PIN:
         pin(x, v, pins, t, row[4], times, lo, hi, lanes)
     elif op == HOLD:

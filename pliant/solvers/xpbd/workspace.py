@@ -14,8 +14,9 @@ from ...forces.arrays import Gases, Loads, load_arrays
 from ...laws import LAWS
 from ...model import Model
 from ...state import Control, gathered
-from .arrays import DAMPED, Hold, Particles, Pins, Pool
-from .pool import ITEMS, lambda_of, packed, pool_of
+from ..motion import Hold, Pins
+from ..pool import ITEMS, Pool, lambda_of, packed, pool_of
+from .arrays import DAMPED, Particles
 from .stages import SMALLEST_SHARE
 
 Array = np.ndarray
@@ -46,6 +47,7 @@ class Workspace:
         self.x_start = np.zeros(shape, model.dtype)
         self.v_start = np.zeros(shape, model.dtype)
         self.inv_mass = model.inv_mass.astype(model.dtype)
+        self.inv_mass_of = np.repeat(self.inv_mass, 3)
         self.mobility = self.inv_mass.copy()
         self.pin_ids = model.pin_ids.astype(np.int32)
         self.pin_start = np.zeros((model.n_tiles, len(model.pin_ids), 3, model.width), model.dtype)
@@ -98,9 +100,10 @@ class Workspace:
             self.x_prev,
             self.v_last,
             self.inv_mass,
+            self.inv_mass_of,
             self.mobility,
             control.f_ext,
-            control.gravity,
+            np.concatenate([control.gravity] * 4, axis=1),
         )
 
     def pins(self, control: Any, substeps: int) -> Pins:

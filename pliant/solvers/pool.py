@@ -3,27 +3,65 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...laws import LAWS
-from ...model import Block, Model
-from .arrays import (
-    AT_DATA,
-    AT_IDS,
-    AT_ITEMS,
-    AT_LAMBDA,
-    CORNERS,
-    COUNT,
-    FIELDS,
-    LAYOUT_SIZE,
-    ROWS,
-    Gather,
-    Pool,
-)
+from ..backend.jit import kernel
+from ..laws import LAWS
+from ..model import Block, Model
 
 Array = np.ndarray
+
+CORNERS, ROWS, FIELDS, COUNT, AT_IDS, AT_DATA, AT_LAMBDA, AT_ITEMS, LAYOUT_SIZE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+"""Columns of ``Pool.layout``."""
+
+
+class Rows(NamedTuple):
+    """Constraints of one law on one tile, with ``c`` corners, ``r`` rows and ``p`` parameters.
+
+    ids (c, E) particles read; slots (c, E) rows of ``out`` written: the same, but for Jacobi; data (r+p, E):
+    compliance of the rows, parameters of the law; tau (E,) damping time; crowd (E,) factor on the weight (for
+    Jacobi the largest number of constraints around one of the particles, else 1); lambda_ (r, E, L);
+    softness (L,): factor on the compliance of each world.
+
+    E counts places. For a single world, whose constraints are worked on ``Items`` at a time, each colour is
+    filled up to whole groups by repeating its last constraint, which then does the same work again in the
+    same instant and writes the same numbers.
+    """
+
+    ids: Array
+    slots: Array
+    data: Array
+    tau: Array
+    crowd: Array
+    lambda_: Array
+    softness: Array
+
+
+class Pool(NamedTuple):
+    """The constraints of all laws, one after the other; :func:`rows_of` finds those of one. layout (laws, 8):
+    corners, rows, fields, E, first place in ids and slots, in data, in lambda_, in tau and crowd. held
+    (T, 2, A, 3, L): where attachments hold at the end and at the start of the substep, place by place."""
+
+    layout: Array
+    ids: Array
+    slots: Array
+    data: Array
+    tau: Array
+    crowd: Array
+    lambda_: Array
+    softness: Array
+    held: Array
+
+
+class Gather(NamedTuple):
+    """Jacobi only: corrections (T, S, 3, L) and each particle's slots in CSR: start (N + 1,), slots (S,)."""
+
+    out: Array
+    start: Array
+    slots: Array
+
 
 ITEMS = 8
 """Constraints of a single world that are worked on at a time: 8 doubles are one AVX-512 register."""
@@ -137,3 +175,20 @@ def _gather(blocks: dict[str, Packed], model: Model, jacobi: bool) -> Gather:
     count = np.bincount(ids, minlength=model.n_particles)
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
     return Gather(np.zeros((model.n_tiles, len(ids), 3, model.width), model.dtype), start, slots)
+
+
+@kernel
+def rows_of(pool: Any, law: Any, t: Any) -> Any:
+    """The constraints of one law on one tile."""
+    at = pool.layout[law]
+    n, c, f, r = at[COUNT], at[CORNERS], at[FIELDS], at[ROWS]
+    i, d, m, k = at[AT_IDS], at[AT_DATA], at[AT_LAMBDA], at[AT_ITEMS]
+    return Rows(
+        pool.ids[i : i + c * n].reshape((c, n)),
+        pool.slots[i : i + c * n].reshape((c, n)),
+        pool.data[d : d + f * n].reshape((f, n)),
+        pool.tau[k : k + n],
+        pool.crowd[k : k + n],
+        pool.lambda_[t, m : m + r * n].reshape((r, n, pool.lambda_.shape[2])),
+        pool.softness[t, law],
+    )
