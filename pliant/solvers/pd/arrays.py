@@ -15,8 +15,8 @@ Array = np.ndarray
 
 class Particles(NamedTuple):
     """x, v (T, N, 3, L) of the state; x_prev, v_last (T, N, 3, L): where the substep begins, for damping and
-    the report; f_ext (T, N or 0, 3, L); gravity (T, 3, L); inv_mass (N,); inertia (M,): m (1 + h air_drag)/h^2,
-    what holds a particle at its prediction; pin_ids (P,)."""
+    the report; f_ext (T, N or 0, 3, L); gravity (T, 3, L); inv_mass (N,); inertia (M,), what holds a particle
+    at its prediction: m (1 + h air_drag)/h^2; pin_ids (P,)."""
 
     x: Array
     v: Array

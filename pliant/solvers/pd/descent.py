@@ -1,9 +1,9 @@
 """One iteration of L-BFGS on one tile, with the constant matrix as initial Hessian.
 
-Nocedal, Wright, Numerical Optimization, algorithm 7.4; with no history it is projective dynamics itself, whose
-full step never raises E of the laws it is made for (Bouaziz et al. 2014; Liu, Bouaziz, Kavan 2017). Every
-world is on its own: a step length, an end, a history for each lane; a lane that waits for its neighbours tries
-the same point again and finds the same numbers.
+Nocedal, Wright, Numerical Optimization, algorithm 7.4; with no history it is projective dynamics itself,
+whose full step never raises E of the laws it is made for (Bouaziz et al. 2014; Liu, Bouaziz, Kavan 2017).
+Every world is on its own: a step length, an end, a history for each lane; a lane that waits for its
+neighbours tries the same point again and finds the same numbers.
 """
 
 from __future__ import annotations

@@ -33,13 +33,11 @@ SMALLEST_SHARE = 1024
 """Fewer items per thread are not worth a fork and a join."""
 
 _PLACE = {law: FIRST_LAW + k for k, law in enumerate(LAWS)}
-DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL = (
-    _PLACE[n] for n in ("distance", "membrane", "isometric", "dihedral")
-)
-ATTACHMENT, ORTHOTROPIC, CURVED, ARAP_TET = (
-    _PLACE[n] for n in ("attachment", "orthotropic", "curved", "arap_tet")
-)
-ACOS, NEO_HOOKEAN, TIE = _PLACE["dihedral_acos"], _PLACE["neo_hookean"], _PLACE["tie"]
+DISTANCE, MEMBRANE = _PLACE["distance"], _PLACE["membrane"]
+ISOMETRIC, ATTACHMENT = _PLACE["isometric"], _PLACE["attachment"]
+DIHEDRAL, DIHEDRAL_ACOS = _PLACE["dihedral"], _PLACE["dihedral_acos"]
+ORTHOTROPIC, CURVED = _PLACE["orthotropic"], _PLACE["curved"]
+ARAP_TET, NEO_HOOKEAN, TIE = _PLACE["arap_tet"], _PLACE["neo_hookean"], _PLACE["tie"]
 
 
 @kernel
@@ -110,9 +108,9 @@ def run_law(
         force_isometric(x, y, g, e, r, times, flags, lo, hi, items)
     elif op == ATTACHMENT:
         force_attachment(x, y, g, e, r, times, flags, lo, hi, held, items)
-    elif op == DIHEDRAL or op == ACOS:
+    elif op in (DIHEDRAL, DIHEDRAL_ACOS):
         run_angles(extras, op, x, y, g, e, r, times, flags, lo, hi, items)
-    elif op == ORTHOTROPIC or op == CURVED:
+    elif op in (ORTHOTROPIC, CURVED):
         run_sheets(extras, op, x, y, g, e, r, times, flags, lo, hi, items)
     elif op == TIE:
         run_ties(extras, x, y, g, e, r, times, flags, lo, hi, items)

@@ -1,9 +1,9 @@
 """The constant matrix of projective dynamics: what stands in for the Hessian of E, once for all worlds.
 
-``A = M (1 + h k)/h^2 + sum w G G^T`` over all constraints, one number for all three axes (Bouaziz et al. 2014,
-eq. 10). G maps positions to what a constraint projects: the columns of F, the cotangent sum of a hinge, the
-vector of a spring. w is the stiffness of the row: for ARAP and isometric bending that of the energy itself; for
-rows that only act along one direction of many (trace, volume) the share that is left on average.
+``A = M (1 + h k)/h^2 + sum w G G^T`` over all constraints, one number for all three axes (Bouaziz et al.
+2014, eq. 10). G maps positions to what a constraint projects: the columns of F, the cotangent sum of a hinge,
+the vector of a spring. w is the stiffness of the row: for ARAP and isometric bending that of the energy
+itself; for rows that only act along one direction of many (trace, volume) the share that is left on average.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ ALONE, TEAM = Features(), Features("team")
 
 @dataclass(frozen=True)
 class PD:
-    """Projective dynamics: each substep minimises the incremental potential by descent with one constant matrix.
+    """Projective dynamics: descent on the incremental potential, with one constant matrix.
 
     substeps    a step dt is divided into substeps of h = dt/substeps
     iterations  descents per substep: a local step (all constraints) and a global one (a solve with A) each
@@ -36,9 +36,10 @@ class PD:
     tolerance   a world ends early when the gradient has fallen to this share of that at the prediction; with
                 0 (default) every substep takes all its iterations, and none reports NOT_CONVERGED
 
-    Stable at any stiffness and step: E never rises, from the prediction on. A is factored once for all worlds,
-    for the materials as they were built; a world whose stiffness is scaled converges more slowly, to its own
-    minimum. Colliders, rigid materials and gases are refused by ``init``. docs/solvers/pd.md has the equations.
+    Stable at any stiffness and step: E never rises, from the prediction on. The matrix is factored once for
+    all worlds, for the materials as they were built; a world whose stiffness is scaled converges more slowly,
+    to its own minimum. Colliders, rigid materials and gases are refused by ``init``. docs/solvers/pd.md has
+    the equations.
     """
 
     substeps: int = 1
@@ -190,15 +191,6 @@ class Run:
     def keep_multipliers(self) -> None:
         """Evaluate once more, at the end of the step, and keep what each row pulls."""
         ws, table = self.ws, self.ws.table(store=True)
+        args = (self.particles, self.search, self.pool, self.times, ws.extras, ws.lanes, ws.items)
         for t in range(ws.model.n_tiles):
-            args = (
-                self.half,
-                self.particles,
-                self.search,
-                self.pool,
-                self.times,
-                ws.extras,
-                ws.lanes,
-                ws.items,
-            )
-            evaluate(ALONE, table, t, *args)
+            evaluate(ALONE, table, t, self.half, *args)

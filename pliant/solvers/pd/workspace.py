@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,18 +84,20 @@ class Workspace:
         threads = get_threads() if self.teamwork else t
         chunks = -(-3 * m // CHUNK)
         return Search(
-            *(np.zeros(vector, f) for _ in range(3)),
-            np.zeros((2, *vector), f),
-            np.zeros((2, *vector), f),
-            np.zeros((2, t, m, lanes), f),
-            np.zeros(vector, f),
-            np.zeros((history, *vector), f),
-            np.zeros((history, *vector), f),
-            np.zeros((history, t, lanes), f),
-            np.zeros((history, t, lanes), f),
-            np.zeros((NUMBERS, t, lanes), f),
-            np.zeros((t, chunks, lanes), f),
-            np.zeros((threads, STRANDS, lanes), f),
+            x_tilde=np.zeros(vector, f),
+            speed=np.zeros(vector, f),
+            x=np.zeros(vector, f),
+            d=np.zeros((2, *vector), f),
+            g=np.zeros((2, *vector), f),
+            e=np.zeros((2, t, m, lanes), f),
+            p=np.zeros(vector, f),
+            s=np.zeros((history, *vector), f),
+            y=np.zeros((history, *vector), f),
+            rho=np.zeros((history, t, lanes), f),
+            a=np.zeros((history, t, lanes), f),
+            numbers=np.zeros((NUMBERS, t, lanes), f),
+            partial=np.zeros((t, chunks, lanes), f),
+            strands=np.zeros((threads, STRANDS, lanes), f),
         )
 
     @property
@@ -141,7 +144,7 @@ class Workspace:
             flags = damped | (STORE if store else 0)
             bounds = p.bounds.tolist() if self.items is not self.lanes else [p.bounds[0], p.bounds[-1]]
             op = FIRST_LAW + list(LAWS).index(law)
-            rows += [(op, a, b, flags) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+            rows += [(op, a, b, flags) for a, b in pairwise(bounds)]
         rows.append((HELD, 0, len(self.pin_ids), 0))
         return np.array([r for r in rows if r[2] > r[1]], np.int64).reshape(-1, 4)
 
@@ -184,9 +187,8 @@ class Workspace:
     def times(self, dt: float, substeps: int) -> Array:
         """Step lengths in the model's precision; see :mod:`pliant.solvers.motion`."""
         h = dt / substeps
-        return np.array(
-            (h, 1 / h, 1 / h**2, 1 / (1 + h * self.model.air_drag), 1 / dt, 1.0), self.model.dtype
-        )
+        slow = 1 / (1 + h * self.model.air_drag)
+        return np.array((h, 1 / h, 1 / h**2, slow, 1 / dt, 1.0), self.model.dtype)
 
     def multipliers(self, law: str) -> Array:
         """lambda (T, E, rows, L) of a law, in the order of the model's block."""
