@@ -151,6 +151,10 @@ class Claims:
     stable_any_step            never diverges, whatever stiffness and step
     contact                    keeps particles out of colliders, with friction; without it, what is asked of
                                every solver is asked of scenes without colliders
+    rigid                      takes rows without compliance, as a limit of strain has; without it, scenes are
+                               asked of it without these
+    gas                        takes gases in shells; without it, they are given pressures
+    minimises                  with enough iterations its step ends at the minimiser of the incremental potential
     """
 
     single_constraint_static: bool = False
@@ -159,3 +163,6 @@ class Claims:
     renumbering: str = "tolerance"
     stable_any_step: bool = False
     contact: bool = True
+    rigid: bool = True
+    gas: bool = True
+    minimises: bool = False

@@ -72,7 +72,7 @@ class Case:
     @property
     def contact(self) -> bool:
         """Whether the solver claims contact: scenes that are not about it have colliders only then."""
-        return bool(getattr(self.solver.claims, "contact", True))
+        return self.claims("contact")
 
     @property
     def eps(self) -> float:
@@ -81,7 +81,21 @@ class Case:
 
     def build(self, scene: Scene, worlds: int | None = None) -> Model:
         """The model of a scene in this case's precision and (by default) batch size."""
-        return scene.build(self.worlds if worlds is None else worlds, self.dtype)
+        return self.taken(scene.build(self.worlds if worlds is None else worlds, self.dtype))
+
+    def claims(self, name: str) -> bool:
+        """Whether the solver claims something that solvers do as a rule; a class without the field does."""
+        return bool(getattr(self.solver.claims, name, True))
+
+    def taken(self, model: Model) -> Model:
+        """The model without what the solver does not claim: no rigid rows, given pressures instead of gases."""
+        if not self.claims("rigid"):
+            soft = {law: b for law, b in model.blocks.items() if np.all(b.compliance > 0)}
+            model = replace(model, blocks=soft)
+        if not self.claims("gas") and model.faces is not None:
+            given = tuple(replace(p, gas=False) for p in model.pressures)
+            model = replace(model, faces=replace(model.faces, pressures=given))
+        return model
 
     def run(
         self, scene: Scene | Model, dt: float = DT, solver: Solver | None = None, worlds: int | None = None
@@ -92,7 +106,7 @@ class Case:
 
     def simulation(self, scene: Scene, dt: float = DT) -> Simulation:
         """A :class:`pliant.Simulation` of a scene."""
-        return Simulation(scene, self.solver, dt, self.worlds, self.dtype)
+        return Simulation.of_model(scene, self.build(scene), self.solver, dt=dt)
 
     def random(self, *shape: int, world: int = 0) -> Array:
         """Numbers in [-1, 1): the same for a world in every batch."""

@@ -196,6 +196,9 @@ def momentum_kept(case: Case, run: Run) -> tuple[float, float]:
     return change / weight, bound / weight
 
 
+ENOUGH = 400
+"""Iterations after which a solver that minimises has done so, for one constraint."""
+
 MEMBRANES = {
     "membrane": "triangles",
     "distance": "edges",
@@ -236,14 +239,19 @@ def angular_momentum(case: Case) -> Finding:
     A correction is m dx = lambda grad C, and sum x * grad C = 0 for every law that a rotation leaves alone,
     at the configuration where grad C was taken: the start (a projection) or the end (a converged step). The
     smaller of the two counts. Positions are rounded to eps |x|: the bound is 16 eps sum m |x|^2 over
-    sum m |x| |dx|. One substep and one sweep are used where the solver has such parameters.
+    sum m |x| |dx|. One substep and one sweep are used where the solver has such parameters; of a solver that
+    minimises, one substep and all the iterations that it needs.
     """
-    return turns_nobody(case, {law: _single(case, law) for law in LAWS_ALONE})
+    laws = [law for law in LAWS_ALONE if law != "strain_limit" or case.claims("rigid")]
+    return turns_nobody(case, {law: _single(case, law) for law in laws})
 
 
 def turns_nobody(case: Case, models: dict[str, Model]) -> Finding:
     """Angular momentum of one correction in each model: one constraint of a law, or of several."""
-    solver = budgeted(case.solver, 1, 1) or budgeted(case.solver, 1) or case.solver
+    if case.solver.claims.minimises:
+        solver = budgeted(case.solver, 1, ENOUGH) or budgeted(case.solver, 1) or case.solver
+    else:
+        solver = budgeted(case.solver, 1, 1) or budgeted(case.solver, 1) or case.solver
     if solver.protocol(next(iter(models.values())), DT).substeps > 1:
         return Finding.unmeasured("the solver has substeps, and no field to set them to 1")
     found = []

@@ -38,6 +38,7 @@ class Newton:
             renumbering="tolerance",
             stable_any_step=True,
             contact=False,
+            minimises=True,
         ),
         repr=False,
     )

@@ -35,8 +35,9 @@ class Search(NamedTuple):
     x_tilde, speed (T, M, 3, L): the prediction and the velocity that leads there; x (T, M, 3, L) = x~ + d;
     d, g (2, T, M, 3, L): way from the prediction, gradient of E there; e (2, T, M, L): energy, particle by
     particle, so that differences are summed and not sums subtracted; p (T, M, 3, L): right-hand side, then
-    direction; s, y (m, T, M, 3, L), rho, a (m, T, L): history of L-BFGS; lanes (.., T, L): numbers of each
-    world, by place below; partial (T, chunks, L), strands (threads or T, 8, L): sums on the way.
+    direction; s, y (m, T, M, 3, L), rho, a (m, T, L): history of L-BFGS; numbers (.., T, L) of each world, by
+    place below; partial (T, chunks, L), strands (threads or T, 8, L): sums on the way; searching (T,): 1 in
+    tiles where some world looks for a step length.
     """
 
     x_tilde: Array
@@ -53,6 +54,7 @@ class Search(NamedTuple):
     numbers: Array
     partial: Array
     strands: Array
+    searching: Array
 
 
 ALPHA, SLOPE, DONE, FAILS, ENERGY, SMALL, GAIN, DOT, NUMBERS = 0, 1, 2, 3, 4, 5, 6, 7, 8

@@ -15,7 +15,6 @@ import numpy as np
 from ...backend.jit import kernel, prange
 from ...backend.lanes import any_lane, both, either, load, maximum, minimum, splat, store, where
 from .arrays import ALPHA, DONE, DOT, ENERGY, FAILS, GAIN, SLOPE, SMALL
-from .evaluation import evaluate
 from .sums import combine, sum_of
 
 ARMIJO = 1e-4
@@ -111,9 +110,7 @@ def rejected(
 
 
 @kernel
-def remember(
-    team: Any, s: Any, t: Any, half: Any, slot: Any, eps: Any, w: Any, lanes: Any, items: Any
-) -> None:
+def remember(team: Any, s: Any, t: Any, half: Any, slot: Any, w: Any, lanes: Any, items: Any) -> None:
     """Take the tried point; keep the pair; see who has ended."""
     alpha, slope = number(s, ALPHA, t, lanes), number(s, SLOPE, t, lanes)
     zero, many = 0.0 * alpha, s.rho.shape[0]
@@ -164,36 +161,48 @@ def set_out(team: Any, s: Any, t: Any, half: Any, tolerance: Any, w: Any, lanes:
 
 
 @kernel
-def iterate(
-    team: Any, k: Any, t: Any, table: Any, p: Any, s: Any, pool: Any, times: Any, limits: Any, w: Any,
-    extras: Any, lanes: Any, items: Any,
-) -> None:  # fmt: skip
-    """Iteration ``k`` of a tile, 0 being the prediction; p holds what the solve made of its right-hand side.
+def aim(team: Any, k: Any, t: Any, s: Any, w: Any, lanes: Any, items: Any) -> None:
+    """Iteration ``k`` of a tile begins; p holds what the solve made of its right-hand side."""
+    half, many = (k + 1) % 2, s.rho.shape[0]
+    if k > 0:
+        back(team, s, t, half, k - 2, min(k - 1, many), w, lanes, items)
+    s.searching[t] = 1
+    move(team, s, t, half, w, lanes, items)
+
+
+@kernel
+def judge(team: Any, k: Any, trial: Any, t: Any, s: Any, limits: Any, w: Any, lanes: Any, items: Any) -> None:
+    """Look at the tried point: try a shorter step, or take it and make the next right-hand side.
 
     limits (2,): tolerance, rounding of the precision.
     """
     half, many = (k + 1) % 2, s.rho.shape[0]
-    known, newest = min(k - 1, many), k - 2
-    if k > 0:
-        back(team, s, t, half, newest, known, w, lanes, items)
-    for trial in range(TRIALS):
+    if not s.searching[t]:
+        return
+    if k > 0 and trial < TRIALS - 1 and rejected(team, s, t, half, trial, limits[1], w, lanes, items):
         move(team, s, t, half, w, lanes, items)
-        evaluate(team, table, t, 1 - half, p, s, pool, times, extras, lanes, items)
-        if k == 0 or not rejected(team, s, t, half, trial, limits[1], w, lanes, items):
-            break
+        return
+    s.searching[t] = 0
     if k > 0:
-        remember(team, s, t, half, (k - 1) % max(many, 1), limits[1], w, lanes, items)
+        remember(team, s, t, half, (k - 1) % max(many, 1), w, lanes, items)
     else:
         set_out(team, s, t, half, limits[0], w, lanes, items)
     towards(team, s, t, 1 - half, k - 1, min(k, many), w, lanes, items)
 
 
 @kernel(parallel=True)
-def iterate_tiles(
-    team: Any, k: Any, first: Any, last: Any, table: Any, p: Any, s: Any, pool: Any, times: Any, limits: Any,
-    extras: Any, lanes: Any, items: Any,
-) -> None:  # fmt: skip
-    """:func:`iterate` on tiles ``first`` to ``last``, each by one thread."""
+def aim_tiles(team: Any, k: Any, first: Any, last: Any, s: Any, lanes: Any, items: Any) -> None:
+    """:func:`aim` on tiles ``first`` to ``last``, each by one thread."""
     for n in prange(last - first):
         t = first + np.int64(n)
-        iterate(team, k, t, table, p, s, pool, times, limits, s.strands[t : t + 1], extras, lanes, items)
+        aim(team, k, t, s, s.strands[t : t + 1], lanes, items)
+
+
+@kernel(parallel=True)
+def judge_tiles(
+    team: Any, k: Any, trial: Any, first: Any, last: Any, s: Any, limits: Any, lanes: Any, items: Any
+) -> None:
+    """:func:`judge` on tiles ``first`` to ``last``, each by one thread."""
+    for n in prange(last - first):
+        t = first + np.int64(n)
+        judge(team, k, trial, t, s, limits, s.strands[t : t + 1], lanes, items)

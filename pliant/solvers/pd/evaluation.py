@@ -166,3 +166,15 @@ def _together(
 
 evaluate = feature("team", _together, _alone)
 """``evaluate(team, table, t, half, ...)``: E and its gradient at ``s.x``, by one thread or by all."""
+
+
+@kernel(parallel=True)
+def evaluate_tiles(
+    table: Any, first: Any, last: Any, half: Any, p: Any, s: Any, pool: Any, times: Any, extras: Any,
+    lanes: Any, items: Any,
+) -> None:  # fmt: skip
+    """E and its gradient on the tiles ``first`` to ``last`` that search, each by one thread."""
+    for n in prange(last - first):
+        t = first + np.int64(n)
+        if s.searching[t]:
+            _alone(table, t, half, p, s, pool, times, extras, lanes, items)

@@ -16,14 +16,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...backend.jit import kernel, law
-from ...backend.lanes import const, index, load, load3, span, splat, store, store3, stride, world
+from ...backend.lanes import const, index, load, load3, span, splat, sqrt, store, store3, stride, world
 from ...laws.attachment import attachment
-from ...laws.bending import carried, isometric3, mean_normal
+from ...laws.bending import isometric3
 from ...laws.distance import distance
-from ...laws.membrane import arap_plane, columns, corners, lifted
-from ...laws.vectors import Vec, dot, minus, plus
+from ...laws.membrane import columns, rotation_of
+from ...laws.scalars import reciprocal
+from ...laws.vectors import Vec, cross, dot, minus, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
-from ..motion import INV_H, H
+from ..motion import INV_H, RELAX, H
+
+UNIT = RELAX
+"""Place of the unit of force among the numbers of a step: stiffness and inertia are given in it."""
 
 STORE, DAMPED = 2, 4
 """Flags: multipliers are kept; some damping time is not zero."""
@@ -51,7 +55,7 @@ def book(e: Any, i: Any, u: Any, lanes: Any) -> None:
 @kernel(inline=True)
 def keep(lambda_: Any, row: Any, c: Any, pull: Any, times: Any, lanes: Any) -> None:
     """The multiplier of a row that pulls so much."""
-    store(lambda_, (row, c), -(times[H] * times[H]) * pull, lanes)
+    store(lambda_, (row, c), -(times[H] * times[H] * times[UNIT]) * pull, lanes)
 
 
 @kernel(inline=True)
@@ -86,7 +90,7 @@ def force_distance(
 def force_membrane(
     x: Any, y: Any, g: Any, e: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
 ) -> None:
-    """ARAP triangles with a trace row, in the triangle's plane."""
+    """ARAP triangles with a trace row: the stress ``k (F - R)`` plus the pull of the trace times R."""
     factor, zero = world(r.softness, lanes), splat(x, 0.0, lanes)
     for c in range(lo, hi, stride(lanes)):
         i, j, k = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes), index(r.ids, (2, c), lanes)
@@ -97,32 +101,50 @@ def force_membrane(
             const(r.data, (5, c), lanes),
         )
         f1, f2 = columns(load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), d)
-        shape, s1, s2, trace, t1, t2, e1, e2 = arap_plane(f1, f2)
-        shape_prev, trace_prev, gamma = shape, trace, zero
+        r1, r2, total = rotation_of(f1, f2)
+        d1, d2, trace = minus(f1, r1), minus(f2, r2), total - 2.0
+        stiff, square = const(r.data, (0, c), lanes) * factor, dot(d1, d1) + dot(d2, d2)
+        a, u, before, gamma = stiff, 0.5 * stiff * square, trace, zero
         if flags & DAMPED:
             gamma = zero + late_by(r, c, times, lanes)
             p1, p2 = columns(load3(y, i, lanes), load3(y, j, lanes), load3(y, k, lanes), d)
-            shape_prev, _, _, trace_prev, _, _, _, _ = arap_plane(p1, p2)
-        a, u = response(shape, shape_prev, const(r.data, (0, c), lanes) * factor, gamma)
-        b, w = response(trace, trace_prev, const(r.data, (1, c), lanes) * factor, gamma)
+            q1, q2, before = rotation_of(p1, p2)
+            before, shape = before - 2.0, sqrt(square)
+            q1, q2 = minus(p1, q1), minus(p2, q2)
+            late = shape - sqrt(dot(q1, q1) + dot(q2, q2))
+            a = stiff * (1.0 + gamma * late * reciprocal(shape))
+            u = u + 0.5 * stiff * gamma * late * late
+        b, w = response(trace, before, const(r.data, (1, c), lanes) * factor, gamma)
         if flags & STORE:
-            keep(r.lambda_, 0, c, a, times, lanes)
+            keep(r.lambda_, 0, c, a * sqrt(square), times, lanes)
             keep(r.lambda_, 1, c, b, times, lanes)
-        q1 = (a * s1[0] + b * t1[0], a * s1[1] + b * t1[1])
-        q2 = (a * s2[0] + b * t2[0], a * s2[1] + b * t2[1])
-        gi, gj, gk = corners(d, q1, q2)
-        land(g, i, lifted(gi, e1, e2), lanes)
-        land(g, j, lifted(gj, e1, e2), lanes)
-        land(g, k, lifted(gk, e1, e2), lanes)
+        s1, s2 = mix(a, d1, b, r1), mix(a, d2, b, r2)
+        g1, g2 = mix(d[0], s1, d[1], s2), mix(d[2], s1, d[3], s2)
+        land(g, i, opposite_sum(g1, g2), lanes)
+        land(g, j, g1, lanes)
+        land(g, k, g2, lanes)
         book(e, i, u + w, lanes)
+
+
+@law
+def height_of(value: Vec, x0: Vec, x1: Vec, x2: Vec, x3: Vec) -> tuple[Any, Vec, Vec, Vec]:
+    """A sum's component along the mean normal n of its hinge, n, and how the former changes as n turns: with
+    side 0-1, and with the other diagonal 3-2."""
+    a, b = minus(x1, x0), minus(x2, x3)
+    m = cross(a, b)
+    over = reciprocal(sqrt(dot(m, m)))
+    n = scaled(over, m)
+    height = dot(value, n)
+    turn = scaled(over, minus(value, scaled(height, n)))
+    return height, n, cross(b, turn), cross(turn, a)
 
 
 @kernel
 def force_isometric(
     x: Any, y: Any, g: Any, e: Any, r: Any, times: Any, flags: Any, lo: Any, hi: Any, lanes: Any
 ) -> None:
-    """Isometric bending. Damping compares with the sum of before as the cloth has turned it since."""
-    factor, zero = world(r.softness, lanes), splat(x, 0.0, lanes)
+    """Isometric bending; what is damped is the sum's component along the mean normal, as in Newton."""
+    factor = world(r.softness, lanes)
     for c in range(lo, hi, stride(lanes)):
         i, j = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes)
         k, l = index(r.ids, (2, c), lanes), index(r.ids, (3, c), lanes)
@@ -134,13 +156,17 @@ def force_isometric(
         value = isometric3(k4, xi, xj, xk, xl)
         pull, u = scaled(stiff, value), 0.5 * stiff * dot(value, value)
         if flags & DAMPED:
-            gamma = zero + late_by(r, c, times, lanes)
+            drag = stiff * late_by(r, c, times, lanes)
             pi, pj = load3(y, i, lanes), load3(y, j, lanes)
             pk, pl = load3(y, k, lanes), load3(y, l, lanes)
-            normal, before = mean_normal(xi, xj, xk, xl), mean_normal(pi, pj, pk, pl)
-            late = minus(value, carried(isometric3(k4, pi, pj, pk, pl), before, normal))
-            pull = plus(pull, scaled(stiff * gamma, late))
-            u = u + 0.5 * stiff * gamma * dot(late, late)
+            height, n, by_i, by_k = height_of(value, xi, xj, xk, xl)
+            before, _, _, _ = height_of(isometric3(k4, pi, pj, pk, pl), pi, pj, pk, pl)
+            late = height - before
+            pull, u = plus(pull, scaled(drag * late, n)), u + 0.5 * drag * late * late
+            land(g, i, scaled(-drag * late, by_i), lanes)
+            land(g, j, scaled(drag * late, by_i), lanes)
+            land(g, k, scaled(drag * late, by_k), lanes)
+            land(g, l, scaled(-drag * late, by_k), lanes)
         if flags & STORE:
             keep(r.lambda_, 0, c, pull[0], times, lanes)
             keep(r.lambda_, 1, c, pull[1], times, lanes)

@@ -53,15 +53,17 @@ def spread(block: Block, model: Model) -> tuple[Array, Array]:
     return g, k[:, 0] * (2 if law == "neo_hookean" else 1) + k[:, 1] / 3
 
 
-def constant_matrix(model: Model, size: int, inertia: Array, h: float) -> scipy.sparse.csc_array:
-    """A (size, size) [N/m]; inertia (size,) the masses over h^2.
+def constant_matrix(
+    model: Model, size: int, inertia: Array, h: float
+) -> tuple[scipy.sparse.csc_array, float]:
+    """A (size, size) in units of force per m, and that unit [N]; inertia (size,) the masses over h^2 [N/m].
 
-    Pinned particles and rows beyond the particles stand alone: their equations are 1 d = 0.
+    The unit is a power of two about as large as A, so that roots of its numbers are those of the same scene in
+    other units of mass and time. Pinned particles and rows beyond the particles stand alone: 1 d = 0.
     """
     held = np.ones(size, bool)
     held[: model.n_particles] = model.inv_mass <= 0
-    diagonal = np.where(held, 1.0, inertia)
-    total = scipy.sparse.diags_array(diagonal, format="csc")
+    total = scipy.sparse.diags_array(np.where(held, 0.0, inertia), format="csc")
     for block in model.blocks.values():
         g, w = spread(block, model)
         w = w * (1 + block.damping_time / h)
@@ -71,5 +73,6 @@ def constant_matrix(model: Model, size: int, inertia: Array, h: float) -> scipy.
         free = ~held[i] & ~held[i.swapaxes(1, 2)]
         rows, columns, values = i[free], i.swapaxes(1, 2)[free], blocks[free]
         total = total + scipy.sparse.csc_array((values, (rows, columns)), shape=(size, size))
-    total.sum_duplicates()
-    return scipy.sparse.csc_array(0.5 * (total + total.T))
+    unit = float(2.0 ** np.floor(np.log2(total.max()))) if total.max() > 0 else 1.0
+    alone = scipy.sparse.diags_array(np.where(held, 1.0, 0.0), format="csc")
+    return scipy.sparse.csc_array((total + total.T) * (0.5 / unit) + alone), unit

@@ -15,15 +15,16 @@ from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from ..base import check_counts, check_step
 from ..steps import Clock, restore_frozen, whole_step
-from . import stages
+from . import descent, evaluation, stages
 from .arrays import DONE
-from .descent import iterate, iterate_tiles
-from .evaluation import evaluate
+from .descent import TRIALS
 from .workspace import Workspace
 
 Array = np.ndarray
 
-ALONE, TEAM = Features(), Features("team")
+ALONE = Features()
+Tiles = tuple[int, int]
+"""First and last but one of the tiles that are worked on together."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,9 @@ class PD:
             renumbering="tolerance",
             stable_any_step=True,
             contact=False,
+            rigid=False,
+            gas=False,
+            minimises=True,
         ),
         repr=False,
     )
@@ -155,13 +159,13 @@ class Run:
         self.air = int(ws.loads.air[:2].any())
         self.half = 0
 
-    def predict(self, tiles: tuple[int, int], sub: int) -> None:
+    def predict(self, tiles: Tiles, sub: int) -> None:
         """x~, and d = 0."""
         ws = self.ws
         args = (self.particles, self.search, *self.moves, self.loads, self.air, self.times, sub)
         stages.predict_tiles(*tiles, *args, ws.extras, ws.lanes, ws.items)
 
-    def minimise(self, tiles: tuple[int, int]) -> None:
+    def minimise(self, tiles: Tiles) -> None:
         """Local and global steps in turn."""
         p = self.search.p[slice(*tiles)]
         self.descend(tiles, 0)  # E and its gradient at the prediction
@@ -172,16 +176,39 @@ class Run:
                 break
         self.half = k % 2
 
-    def descend(self, tiles: tuple[int, int], k: int) -> None:
-        """Iteration ``k``."""
-        ws = self.ws
-        args = (self.table, self.particles, self.search, self.pool, self.times, self.limits)
-        if ws.teamwork:
-            iterate(TEAM, k, 0, *args, self.search.strands, ws.extras, ws.lanes, ws.items)
-        elif ws.model.n_tiles == 1:
-            iterate(ALONE, k, 0, *args, self.search.strands, ws.extras, ws.lanes, ws.items)
+    def descend(self, tiles: Tiles, k: int) -> None:
+        """Along the direction of iteration ``k``, as far as E does not rise."""
+        self.aim(tiles, k)
+        for trial in range(TRIALS):
+            self.evaluate(tiles, k % 2)
+            self.judge(tiles, k, trial)
+            if not self.search.searching[slice(*tiles)].any():
+                break
+
+    def aim(self, tiles: Tiles, k: int) -> None:
+        """Direction and first length."""
+        ws, s = self.ws, self.search
+        if ws.model.n_tiles > 1:
+            descent.aim_tiles(ALONE, k, *tiles, s, ws.lanes, ws.items)
         else:
-            iterate_tiles(ALONE, k, *tiles, *args, ws.extras, ws.lanes, ws.items)
+            descent.aim(ws.team, k, 0, s, s.strands, ws.lanes, ws.items)
+
+    def evaluate(self, tiles: Tiles, half: int) -> None:
+        """E and its gradient at the tried points."""
+        ws = self.ws
+        args = (half, self.particles, self.search, self.pool, self.times, ws.extras, ws.lanes, ws.items)
+        if ws.model.n_tiles > 1:
+            evaluation.evaluate_tiles(self.table, *tiles, *args)
+        else:
+            evaluation.evaluate(ws.team, self.table, 0, *args)
+
+    def judge(self, tiles: Tiles, k: int, trial: int) -> None:
+        """Take the tried points, or shorten the steps."""
+        ws, s = self.ws, self.search
+        if ws.model.n_tiles > 1:
+            descent.judge_tiles(ALONE, k, trial, *tiles, s, self.limits, ws.lanes, ws.items)
+        else:
+            descent.judge(ws.team, k, trial, 0, s, self.limits, s.strands, ws.lanes, ws.items)
 
     def finish(self, tiles: tuple[int, int]) -> None:
         """Positions and velocities."""
@@ -191,6 +218,10 @@ class Run:
     def keep_multipliers(self) -> None:
         """Evaluate once more, at the end of the step, and keep what each row pulls."""
         ws, table = self.ws, self.ws.table(store=True)
-        args = (self.particles, self.search, self.pool, self.times, ws.extras, ws.lanes, ws.items)
-        for t in range(ws.model.n_tiles):
-            evaluate(ALONE, table, t, self.half, *args)
+        args = (self.half, self.particles, self.search, self.pool, self.times, ws.extras, ws.lanes, ws.items)
+        with launching():
+            if ws.model.n_tiles > 1:
+                self.search.searching[:] = 1
+                evaluation.evaluate_tiles(table, 0, ws.model.n_tiles, *args)
+            else:
+                evaluation.evaluate(ws.team, table, 0, *args)

@@ -17,11 +17,11 @@ from ...linear.cholesky import Cholesky
 from ...model import Model
 from ...state import Control, State
 from ..motion import Hold, Pins
-from ..pool import ITEMS, Pool, lambda_of, packed, pool_of
+from ..pool import AT_DATA, ITEMS, Pool, lambda_of, packed, pool_of
 from .arrays import NUMBERS, Particles, Search
 from .evaluation import FIRST_LAW, HELD, INERTIA
 from .forces import DAMPED, STORE
-from .matrix import constant_matrix
+from .matrix import constant_matrix, inverse
 from .sums import CHUNK, STRANDS
 
 Array = np.ndarray
@@ -57,7 +57,6 @@ class Workspace:
         groups = {LAWS[law].group for law in model.blocks} - {"cloth"}
         self.extras = Features(*groups, *["faces"] * (model.faces is not None))
         self.pool, _ = pool_of(model, self.packed, False, False)
-        self._invert_compliances()
         self.size = -(-model.n_particles // STRANDS) * STRANDS
         self.search = self._search(history)
         self.inv_mass = model.inv_mass.astype(model.dtype)
@@ -75,6 +74,8 @@ class Workspace:
             p = self.packed["attachment"]
             self.held_order = p.block.file_order[p.source].astype(np.int64)
         self.factors: dict[float, Cholesky] = {}
+        self.tables: dict[bool, Array] = {}
+        self.unit = 1.0
         self.last_run: Any = None
 
     def _search(self, history: int) -> Search:
@@ -98,6 +99,7 @@ class Workspace:
             numbers=np.zeros((NUMBERS, t, lanes), f),
             partial=np.zeros((t, chunks, lanes), f),
             strands=np.zeros((threads, STRANDS, lanes), f),
+            searching=np.zeros(t, np.int64),
         )
 
     @property
@@ -105,13 +107,17 @@ class Workspace:
         """Whether threads share the work inside the one world."""
         return self.model.n_worlds == 1 and self.model.n_particles >= TEAMWORK and get_threads() > 1
 
-    def _invert_compliances(self) -> None:
-        """The pool's data begin with 1/alpha instead of alpha."""
+    @property
+    def team(self) -> Features:
+        """The tag of who works on the one tile."""
+        return Features("team") if self.teamwork else Features()
+
+    def _fill_stiffness(self, unit: float) -> None:
+        """The pool's data begin with 1/alpha instead of alpha, in units of force."""
         for law, p in self.packed.items():
-            alpha = p.block.compliance[p.source].T
-            at = self.pool.layout[list(LAWS).index(law)]
-            stiff = np.divide(1.0, alpha, out=np.zeros_like(alpha), where=np.isfinite(alpha))
-            self.pool.data[at[5] : at[5] + stiff.size] = stiff.ravel()
+            stiff = inverse(p.block.compliance[p.source].T) / unit
+            at = self.pool.layout[list(LAWS).index(law), AT_DATA]
+            self.pool.data[at : at + stiff.size] = stiff.ravel()
 
     @property
     def nbytes(self) -> int:
@@ -131,13 +137,19 @@ class Workspace:
         if h not in self.factors:
             mass = np.zeros(self.size)
             mass[: self.model.n_particles] = self.model.mass * ((1 + h * self.model.air_drag) / h**2)
-            matrix = constant_matrix(self.model, self.size, mass, h)
+            matrix, self.unit = constant_matrix(self.model, self.size, mass, h)
             self.factors = {h: Cholesky(matrix)}
-            self.inertia[:] = np.where(np.arange(self.size) < self.model.n_particles, mass, 0)
+            self.inertia[:] = mass / self.unit
+            self._fill_stiffness(self.unit)
         return self.factors[h]
 
     def table(self, store: bool = False) -> Array:
         """Rows of one evaluation: inertia, all constraints, pinned particles."""
+        if store not in self.tables:
+            self.tables[store] = self._table(store)
+        return self.tables[store]
+
+    def _table(self, store: bool) -> Array:
         rows = [(INERTIA, 0, self.size, 0)]
         for law, p in self.packed.items():
             damped = DAMPED if np.any(p.block.damping_time > 0) else 0
@@ -185,10 +197,10 @@ class Workspace:
         return self.loads._replace(wind=control.wind)
 
     def times(self, dt: float, substeps: int) -> Array:
-        """Step lengths in the model's precision; see :mod:`pliant.solvers.motion`."""
+        """Step lengths in the model's precision, see :mod:`pliant.solvers.motion`, and the unit of force."""
         h = dt / substeps
         slow = 1 / (1 + h * self.model.air_drag)
-        return np.array((h, 1 / h, 1 / h**2, slow, 1 / dt, 1.0), self.model.dtype)
+        return np.array((h, 1 / h, 1 / h**2, slow, 1 / dt, self.unit), self.model.dtype)
 
     def multipliers(self, law: str) -> Array:
         """lambda (T, E, rows, L) of a law, in the order of the model's block."""
