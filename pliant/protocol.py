@@ -154,7 +154,7 @@ class Claims:
     rigid                      takes rows without compliance, as a limit of strain has; without it, scenes are
                                asked of it without these
     gas                        takes gases in shells; without it, they are given pressures
-    minimises                  with enough iterations its step ends at the minimiser of the incremental potential
+    minimises                  with enough iterations a step ends where the incremental potential is least
     """
 
     single_constraint_static: bool = False

@@ -6,7 +6,9 @@ does not notice when a law in *another* file changes::
     <user cache>/pliant/<hash of the sources>-numba<version>/
 
 ``NUMBA_CACHE_DIR`` is respected (the folder then lies inside it). Where nothing can be written, a temporary
-folder serves for this process and one line says so.
+folder serves for this process and one line says so. A new folder begins with what earlier ones have of
+kernels whose own sources, and those that these can see, are the same (:func:`view_hashes`): who edits a
+solver does not compile the laws again.
 
 In the folder, one file holds one function for one signature and processor. Numba's own scheme, an index
 and numbered files, loses entries when two processes write at once and can even hand out the code of another
@@ -17,12 +19,14 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +36,9 @@ from .notice import notice
 KERNEL_FOLDERS = ("backend", "laws", "contact", "forces", "linear", "diagnostics", "solvers")
 """Folders of the package whose sources can end up inside a kernel."""
 
+VIEWS = "views.json"
+"""In a cache folder: what :func:`view_hashes` gave for its kernels."""
+
 KEPT_FOLDERS = 12
 """How many past cache folders stay when a new one is made."""
 
@@ -40,6 +47,26 @@ def source_hash(package: Path | None = None) -> str:
     """Hash of every source that can reach a kernel; 16 hex digits."""
     root = package or Path(__file__).resolve().parent.parent
     return text_hash((path for folder in KERNEL_FOLDERS for path in (root / folder).rglob("*.py")), root)
+
+
+def view_hashes(package: Path | None = None) -> dict[str, str]:
+    """What kernels can see, by the part of the package that they are in: ``{"linear": hash, ...}``.
+
+    Imports go one way along :data:`KERNEL_FOLDERS`, so a kernel sees its own folder and those before. Solvers
+    do not see each other: ``solvers.xpbd`` sees itself and the files in ``solvers`` itself.
+    """
+    root = package or Path(__file__).resolve().parent.parent
+    seen: list[Path] = []
+    found = {}
+    for name in KERNEL_FOLDERS[:-1]:
+        seen += (root / name).rglob("*.py")
+        found[name] = text_hash(seen, root)
+    last = root / KERNEL_FOLDERS[-1]
+    seen += last.glob("*.py")
+    found[KERNEL_FOLDERS[-1]] = text_hash(seen, root)
+    for folder in sorted(p for p in last.glob("*") if p.is_dir()):
+        found[f"{last.name}.{folder.name}"] = text_hash([*seen, *folder.rglob("*.py")], root)
+    return found
 
 
 def text_hash(files: Iterable[Path], root: Path) -> str:
@@ -80,8 +107,52 @@ def cache_folder() -> Path:
     except (OSError, RuntimeError) as error:
         return _temporary_folder(error)
     if fresh:
+        _adopt(root, folder)
         _prune(root, keep=folder)
     return folder
+
+
+def _adopt(root: Path, folder: Path) -> None:
+    """Begin with the kernels of earlier folders that see the same sources; where that fails, with fewer."""
+    mine = view_hashes()
+    earlier = sorted((p for p in root.glob(f"*/{VIEWS}") if p.parent != folder), key=_age)
+    wanted = dict(mine)
+    for path in earlier:
+        try:
+            theirs = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        same = [part for part, view in wanted.items() if theirs.get(part) == view]
+        for kernel in path.parent.glob("*.kernel"):
+            part = max((p for p in mine if kernel.name.startswith(f"pliant.{p}.")), key=len, default="")
+            if part in same:
+                _copy(kernel, folder / kernel.name)
+        for part in same:
+            del wanted[part]
+    part = folder / f"{VIEWS}.{os.getpid()}.part"
+    try:
+        part.write_text(json.dumps(mine), encoding="utf-8")
+        part.replace(folder / VIEWS)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+def _age(path: Path) -> float:
+    try:
+        return -path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _copy(kernel: Path, to: Path) -> None:
+    """Another name for the same file, which never changes; where there are no such names, a copy."""
+    try:
+        os.link(kernel, to)
+    except OSError:
+        content = KernelFile(kernel).read()
+        if content is not None:
+            with suppress(OSError):
+                KernelFile(to).write(content)
 
 
 def _temporary_folder(reason: Exception) -> Path:

@@ -12,7 +12,7 @@ from conftest import ROOT
 from spine import imports, module_name, parse, sources
 
 from pliant.backend import cache
-from pliant.backend.cache import KERNEL_FOLDERS, KernelFile, Turn, source_hash
+from pliant.backend.cache import KERNEL_FOLDERS, KernelFile, Turn, source_hash, view_hashes
 from pliant.backend.jit import _stamp
 from tests.backend.copies import RIGHT, Copy, copied, ended
 
@@ -90,6 +90,41 @@ def test_the_hash_sees_every_byte_and_name(tmp_path: Path) -> None:
     assert source_hash(tmp_path) == first
     law.rename(law.with_name("c.py"))
     assert source_hash(tmp_path) != first
+
+
+def test_an_edit_is_seen_by_what_can_see_it() -> None:
+    """Parts of the package, and solvers among themselves: who uses whom in a kernel, and the hashes."""
+    package = ROOT / "pliant"
+    parts = view_hashes(package)
+    assert set(KERNEL_FOLDERS) < set(parts)
+    for path in sources(package / "solvers"):
+        used = {n.id for f in compiled_functions(path) for n in ast.walk(f) if isinstance(n, ast.Name)}
+        own = path.relative_to(package / "solvers").parts
+        for imported in imports(path, module_name(path, package)):
+            name = imported.target.split(".")
+            if (
+                name[:2] == ["pliant", "solvers"]
+                and name[-1] in used
+                and (package / "solvers" / name[2]).is_dir()
+            ):
+                assert len(own) > 1, f"{path}: a kernel of all solvers uses {imported.target}"
+                assert own[0] == name[2], f"{path}: a kernel uses {imported.target} of another solver"
+
+
+def test_kernels_that_do_not_see_an_edit_are_kept(tmp_path: Path) -> None:
+    copy = copied(tmp_path)
+    copy.call()
+    before = {p.name for p in copy.kernels()}
+    folders = {p.parent for p in copy.kernels()}
+    assert any(name.startswith("pliant.laws.") for name in before)
+    copy.edit("solvers/base.py", "The contract of a solver", "The contract of every solver")
+    again = copy.call()
+    assert again.result == RIGHT
+    assert again.lines("compiling probe"), "the probe sees its own folder"
+    kept = {p.name for p in copy.kernels() if p.parent not in folders}
+    assert {name for name in before if name.startswith("pliant.laws.")} <= kept
+    copy.edit("laws/distance.py", "return length - rest_length,", "return length - 2.0 * rest_length,")
+    assert copy.call().result == [x - 1.5 for x in RIGHT]
 
 
 # --- several processes -----------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class Case:
         return bool(getattr(self.solver.claims, name, True))
 
     def taken(self, model: Model) -> Model:
-        """The model without what the solver does not claim: no rigid rows, given pressures instead of gases."""
+        """The model without what the solver does not claim: rigid rows, gases (pressures instead)."""
         if not self.claims("rigid"):
             soft = {law: b for law, b in model.blocks.items() if np.all(b.compliance > 0)}
             model = replace(model, blocks=soft)

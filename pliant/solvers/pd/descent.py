@@ -14,11 +14,13 @@ import numpy as np
 
 from ...backend.jit import kernel, prange
 from ...backend.lanes import any_lane, both, either, load, maximum, minimum, splat, store, where
-from .arrays import ALPHA, DONE, DOT, ENERGY, FAILS, GAIN, SLOPE, SMALL
+from .arrays import ALPHA, DONE, DOT, ENERGY, FAILS, GAIN, SLOPE, SMALL, STUCK
 from .sums import combine, sum_of
 
 ARMIJO = 1e-4
 """Share of the predicted fall of E that a step must bring."""
+NOISE, LEVEL = 32.0, 0.8
+"""Rises of E that are rounding, in units of eps E; share of the slope that may be left the other way."""
 TRIALS = 8
 """Step lengths tried, the last of them 0."""
 CURVED = 1e-3
@@ -94,12 +96,19 @@ def rejected(
 ) -> bool:
     """Whether some world must try a shorter step.
 
-    E may not rise, up to the rounding of E itself; the next length is where a parabola has its lowest point.
+    E may not rise, up to its rounding. Where that hides what a step brings, its slope there decides: it must
+    still fall, or rise less than it fell (Hager, Zhang 2005, A new conjugate gradient method with guaranteed
+    descent, eq. 4.1). The next length is where a parabola has its lowest point.
     """
     sum_of(team, s.e[1 - half, t], s.e[half, t], True, s.numbers[GAIN, t], s.partial[t], w, lanes, items)
     alpha, slope = number(s, ALPHA, t, lanes), number(s, SLOPE, t, lanes)
     gain = number(s, GAIN, t, lanes)
-    fine = either(gain <= eps * number(s, ENERGY, t, lanes) - ARMIJO * alpha * slope, alpha <= 0.0)
+    fine = either(gain <= -ARMIJO * alpha * slope, alpha <= 0.0)
+    if any_lane(where(fine, 0.0 * alpha, 0.0 * alpha + 1.0) > 0.5):
+        g = rows3(s.g[1 - half, t])
+        sum_of(team, g, rows3(s.p[t]), False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
+        hidden = gain <= NOISE * eps * number(s, ENERGY, t, lanes)
+        fine = either(fine, both(hidden, number(s, DOT, t, lanes) >= -LEVEL * slope))
     lowest = 0.5 * alpha * alpha * slope / (gain + alpha * slope)
     shorter = maximum(minimum(lowest, 0.5 * alpha), 0.1 * alpha)
     if trial >= TRIALS - 2:
@@ -140,8 +149,10 @@ def remember(team: Any, s: Any, t: Any, half: Any, slot: Any, w: Any, lanes: Any
     put(s, ENERGY, t, number(s, ENERGY, t, lanes) + number(s, GAIN, t, lanes), lanes)
     g = rows3(s.g[1 - half, t])
     sum_of(team, g, g, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
-    over = either(fails > 1.5, number(s, DOT, t, lanes) <= number(s, SMALL, t, lanes))
-    put(s, DONE, t, where(over, zero + 1.0, number(s, DONE, t, lanes)), lanes)
+    done = number(s, DONE, t, lanes)
+    done = where(both(fails > 1.5, done < 0.5), zero + STUCK, done)
+    done = where(number(s, DOT, t, lanes) <= number(s, SMALL, t, lanes), zero + 1.0, done)
+    put(s, DONE, t, done, lanes)
 
 
 @kernel

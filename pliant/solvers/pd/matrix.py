@@ -58,8 +58,8 @@ def constant_matrix(
 ) -> tuple[scipy.sparse.csc_array, float]:
     """A (size, size) in units of force per m, and that unit [N]; inertia (size,) the masses over h^2 [N/m].
 
-    The unit is a power of two about as large as A, so that roots of its numbers are those of the same scene in
-    other units of mass and time. Pinned particles and rows beyond the particles stand alone: 1 d = 0.
+    The unit is a power of two about as large as A, so that roots of its numbers are those of the same scene
+    in other units of mass and time. Pinned particles and rows beyond the particles stand alone: 1 d = 0.
     """
     held = np.ones(size, bool)
     held[: model.n_particles] = model.inv_mass <= 0

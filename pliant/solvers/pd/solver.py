@@ -119,8 +119,7 @@ class PD:
         status = np.zeros(model.n_worlds, np.int32)
         bad = ~np.isfinite(gathered(ws.finite, model))
         if self.tolerance > 0:
-            done = gathered(ws.search.numbers[DONE], model) > 0.5
-            status[~done] = int(Status.NOT_CONVERGED)
+            status[gathered(ws.search.numbers[DONE], model) != 1] = int(Status.NOT_CONVERGED)
         status[bad] = int(Status.NONFINITE)
         status[state.frozen] = int(Status.FROZEN)
         restore_frozen(model, state, ws, bad | state.frozen)
@@ -163,7 +162,7 @@ class Run:
         """x~, and d = 0."""
         ws = self.ws
         args = (self.particles, self.search, *self.moves, self.loads, self.air, self.times, sub)
-        stages.predict_tiles(*tiles, *args, ws.extras, ws.lanes, ws.items)
+        stages.predict_tiles(*tiles, *args, ws.faces, ws.lanes, ws.items)
 
     def minimise(self, tiles: Tiles) -> None:
         """Local and global steps in turn."""

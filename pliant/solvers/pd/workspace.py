@@ -55,7 +55,8 @@ class Workspace:
         group = 1 if model.width > 1 else ITEMS
         self.packed = {law: packed(b, group) for law, b in model.blocks.items()}
         groups = {LAWS[law].group for law in model.blocks} - {"cloth"}
-        self.extras = Features(*groups, *["faces"] * (model.faces is not None))
+        self.extras = Features(*groups)
+        self.faces = Features(*["faces"] * (model.faces is not None))
         self.pool, _ = pool_of(model, self.packed, False, False)
         self.size = -(-model.n_particles // STRANDS) * STRANDS
         self.search = self._search(history)
