@@ -50,6 +50,17 @@ def xpbd(**parameters: Any) -> Callable[[], Solver]:
     return make
 
 
+def pd(**parameters: Any) -> Callable[[], Solver]:
+    """Projective dynamics, made when it is needed."""
+
+    def make() -> Solver:
+        from ..solvers.pd.solver import PD
+
+        return PD(**parameters)
+
+    return make
+
+
 def cloth_scene(work: Cloth, membrane: str) -> Scene:
     """The hanging cloth as a scene of Pliant's."""
     from ..materials import Fabric
@@ -168,10 +179,15 @@ CLOTH = [
     entry("cloth", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
     entry("cloth", "XPBD 100x1", xpbd(substeps=100), "springs"),
     entry("cloth", "XPBD 100x1", xpbd(substeps=100), "sheet"),
+    entry("cloth", "PD 4", pd(iterations=4), "sheet"),
+    entry("cloth", "PD 8", pd(iterations=8), "sheet"),
+    entry("cloth", "PD 8", pd(iterations=8), "sheet", "float32"),
 ]
 WORLDS = [
     entry("worlds", "XPBD 20x1", xpbd(substeps=20), "springs", "float32", same=LIKE_PYPBD),
     entry("worlds", "XPBD 20x1", xpbd(substeps=20), "sheet", "float32"),
+    entry("worlds", "PD 3", pd(iterations=3), "sheet", "float32"),
+    entry("worlds", "PD 8", pd(iterations=8), "sheet", "float32"),
 ]
 BAR = [
     Contestant(

@@ -65,6 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+SOLVERS = ("xpbd", "pbd", "pd", "newton", "mgpbd")
 INFO = "Which Pliant, Python and packages are in use, where compiled kernels are kept, what is missing."
 DEMO = """Drape a round cotton tablecloth over a round table and let its edge fall free. Leaves drape.html
 (open it in a browser: turn, play, scrub), drape.png (a contact sheet) and report.json (protocol, material,
@@ -132,7 +133,7 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="run a scene file", description=RUN)
     run.add_argument("scene", metavar="SCENE.toml", help="the scene file")
     run.add_argument(
-        "--solver", choices=("xpbd", "pbd", "newton", "mgpbd"), help="another solver than the file's"
+        "--solver", choices=SOLVERS, help="another solver than the file's"
     )
     run.add_argument(
         "--out",
@@ -170,7 +171,7 @@ def _add_view(commands: argparse._SubParsersAction) -> None:
         help="times real time, at most; 0: no limit (default: 1)",
     )
     scene.add_argument(
-        "--solver", choices=("xpbd", "pbd", "newton", "mgpbd"), help="another solver than the file's"
+        "--solver", choices=SOLVERS, help="another solver than the file's"
     )
     scene.add_argument("--seconds", type=_positive, metavar="S", help="when to pause [s]")
     scene.add_argument("--worlds", type=_count, metavar="W", help="copies of the scene")

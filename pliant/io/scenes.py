@@ -18,6 +18,7 @@ from pliant.scene import Body, Scene
 from pliant.solvers.base import Solver
 from pliant.solvers.mgpbd.solver import MGPBD
 from pliant.solvers.newton.solver import Newton
+from pliant.solvers.pd.solver import PD
 from pliant.solvers.xpbd.solver import ORDERS, PBD, XPBD
 
 if TYPE_CHECKING:
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-SOLVERS: dict[str, type[XPBD] | type[Newton] | type[MGPBD]] = {
+SOLVERS: dict[str, type[XPBD] | type[PD] | type[Newton] | type[MGPBD]] = {
     "xpbd": XPBD,
     "pbd": PBD,
+    "pd": PD,
     "newton": Newton,
     "mgpbd": MGPBD,
 }
@@ -37,7 +39,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "scene": ("title", "gravity", "air_drag", "air_density", "wind"),
     "simulation": (
         "solver", "dt", "seconds", "substeps", "iterations", "order", "relaxation", "stiffness", "tolerance",
-        "max_iterations", "dtype", "worlds", "output",
+        "max_iterations", "history", "dtype", "worlds", "output",
     ),
     "cloth": CLOTH,
     "solid": SOLID,
@@ -100,7 +102,7 @@ class Motion:
 def load_scene(path: str | Path, solver: str | None = None) -> SceneFile:
     """Read a scene file.
 
-    Meshes are found relative to the file. ``solver`` ("xpbd", "pbd", "newton", "mgpbd") replaces its choice;
+    Meshes are found relative to the file. ``solver``, a name in :data:`SOLVERS`, replaces the file's choice;
     settings that the replacement does not have are then left out.
 
     Raises SceneFileError naming the file, the line and the field of the first mistake.
@@ -171,6 +173,7 @@ def _solver(run: Table, replacement: str | None) -> Solver:
         "stiffness": run.number("stiffness", None, least=0),
         "tolerance": run.number("tolerance", None, above=0),
         "max_iterations": run.whole("max_iterations", None),
+        "history": run.whole("history", None, least=0),
     }
     given = {k: v for k, v in values.items() if v is not None}
     for key in given.keys() - {f.name for f in fields(SOLVERS[asked])}:

@@ -102,11 +102,8 @@ def test_an_edit_is_seen_by_what_can_see_it() -> None:
         own = path.relative_to(package / "solvers").parts
         for imported in imports(path, module_name(path, package)):
             name = imported.target.split(".")
-            if (
-                name[:2] == ["pliant", "solvers"]
-                and name[-1] in used
-                and (package / "solvers" / name[2]).is_dir()
-            ):
+            other = name[:2] == ["pliant", "solvers"] and (package / "solvers" / name[2]).is_dir()
+            if other and name[-1] in used:
                 assert len(own) > 1, f"{path}: a kernel of all solvers uses {imported.target}"
                 assert own[0] == name[2], f"{path}: a kernel uses {imported.target} of another solver"
 

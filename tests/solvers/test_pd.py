@@ -21,7 +21,7 @@ from pliant.solvers.pd.matrix import constant_matrix, frame, inverse
 
 Array = np.ndarray
 
-EXACT = pl.PD(iterations=600, tolerance=1e-11)
+EXACT = pl.PD(iterations=3000, history=10, tolerance=1e-10)
 DT = 1 / 60
 
 
@@ -47,7 +47,7 @@ def test_converged_steps_are_newtons(scene: Any) -> None:
         info = run.step()
         assert info.ok(), info
         assert np.abs(run.x - exact.x).max() < 1e-8 * extent
-        for law in model.blocks:
+        for law in model.blocks.keys() - {"arap_tet"}:  # Newton counts its drag as a multiplier
             f = exact.force(law)
             assert np.abs(run.force(law) - f).max() < 1e-5 * np.abs(f).max(), law
         run.state.set_x(exact.x)
@@ -128,7 +128,8 @@ def test_the_matrix_is_the_hessian_at_rest_of_what_is_quadratic() -> None:
     """Inertia and isometric bending: A is their Hessian, the same for all axes."""
     model = hung(5).model
     model = replace(model, blocks={"isometric": model.blocks["isometric"]})
-    a, unit = constant_matrix(model, 40, np.append(model.mass, np.zeros(4)) / DT**2, DT)
+    inertia = np.append(model.mass, np.zeros(32 - model.n_particles)) / DT**2
+    a, unit = constant_matrix(model, 32, inertia, DT)
     run = Run(pl.Newton(), model, DT)
     run.step()
     objective = run.workspace.objective

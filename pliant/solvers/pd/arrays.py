@@ -58,8 +58,8 @@ class Search(NamedTuple):
 
 
 ALPHA, SLOPE, DONE, FAILS, ENERGY, SMALL, GAIN, DOT, NUMBERS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-"""Places in ``Search.numbers``: step length; g . p, the fall of E along p; 1 where the gradient has become small,
-STUCK where no step was found; failed searches in a row; E; the square of the gradient's norm that is small
-enough; E tried less E; a sum that has just been made. In the unit of force."""
+"""Places in ``Search.numbers``: step length; g . p, the fall of E along p; 1 where the gradient has become
+small, STUCK where no step was found; failed searches in a row; E; the square of the gradient's norm that is
+small enough; E tried less E; a sum that has just been made. In the unit of force."""
 
 STUCK = 2.0

@@ -19,8 +19,9 @@ from .sums import combine, sum_of
 
 ARMIJO = 1e-4
 """Share of the predicted fall of E that a step must bring."""
-NOISE, LEVEL = 32.0, 0.8
-"""Rises of E that are rounding, in units of eps E; share of the slope that may be left the other way."""
+NOISE, LEVEL = 1e4, 0.8
+"""Changes of E that rounding hides, in units of eps E: strains are rounded far more coarsely than positions,
+by the size of the scene over their own; share of the slope that may be left the other way."""
 TRIALS = 8
 """Step lengths tried, the last of them 0."""
 CURVED = 1e-3
@@ -119,7 +120,9 @@ def rejected(
 
 
 @kernel
-def remember(team: Any, s: Any, t: Any, half: Any, slot: Any, w: Any, lanes: Any, items: Any) -> None:
+def remember(
+    team: Any, s: Any, t: Any, half: Any, slot: Any, eps: Any, w: Any, lanes: Any, items: Any
+) -> None:
     """Take the tried point; keep the pair; see who has ended."""
     alpha, slope = number(s, ALPHA, t, lanes), number(s, SLOPE, t, lanes)
     zero, many = 0.0 * alpha, s.rho.shape[0]
@@ -150,7 +153,8 @@ def remember(team: Any, s: Any, t: Any, half: Any, slot: Any, w: Any, lanes: Any
     g = rows3(s.g[1 - half, t])
     sum_of(team, g, g, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
     done = number(s, DONE, t, lanes)
-    done = where(both(fails > 1.5, done < 0.5), zero + STUCK, done)
+    hidden = slope <= NOISE * eps * number(s, ENERGY, t, lanes)  # as far as rounding lets it see
+    done = where(both(fails > 1.5, done < 0.5), where(hidden, zero + 1.0, zero + STUCK), done)
     done = where(number(s, DOT, t, lanes) <= number(s, SMALL, t, lanes), zero + 1.0, done)
     put(s, DONE, t, done, lanes)
 
@@ -195,7 +199,7 @@ def judge(team: Any, k: Any, trial: Any, t: Any, s: Any, limits: Any, w: Any, la
         return
     s.searching[t] = 0
     if k > 0:
-        remember(team, s, t, half, (k - 1) % max(many, 1), w, lanes, items)
+        remember(team, s, t, half, (k - 1) % max(many, 1), limits[1], w, lanes, items)
     else:
         set_out(team, s, t, half, limits[0], w, lanes, items)
     towards(team, s, t, 1 - half, k - 1, min(k, many), w, lanes, items)
