@@ -132,9 +132,7 @@ def _add_demo(commands: argparse._SubParsersAction) -> None:
 def _add_run(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser("run", help="run a scene file", description=RUN)
     run.add_argument("scene", metavar="SCENE.toml", help="the scene file")
-    run.add_argument(
-        "--solver", choices=SOLVERS, help="another solver than the file's"
-    )
+    run.add_argument("--solver", choices=SOLVERS, help="another solver than the file's")
     run.add_argument(
         "--out",
         metavar="FILE",
@@ -170,9 +168,7 @@ def _add_view(commands: argparse._SubParsersAction) -> None:
         default=1.0,
         help="times real time, at most; 0: no limit (default: 1)",
     )
-    scene.add_argument(
-        "--solver", choices=SOLVERS, help="another solver than the file's"
-    )
+    scene.add_argument("--solver", choices=SOLVERS, help="another solver than the file's")
     scene.add_argument("--seconds", type=_positive, metavar="S", help="when to pause [s]")
     scene.add_argument("--worlds", type=_count, metavar="W", help="copies of the scene")
     scene.add_argument("--world", type=int, metavar="I", default=0, help="the copy to show (default: 0)")
