@@ -24,37 +24,37 @@ def minimize(
     last matrix.
     """
     value = potential.expand(d)
-    fallen, why = 0.0, f"{most} iterations were not enough"
+    falls: list[float] = [0.0]
+
+    def ended(value: Value, converged: bool, why: str = "") -> Outcome:
+        done = len(falls) - 1
+        return Outcome(value, converged, done, value.residual, start, floor, 0, why, tuple(falls[1:]))
+
     for k in range(most + 1):
+        floor = value.floor
         if not np.isfinite(value.residual):
-            why = "the energy is not finite"
-            break
-        if value.residual <= value.floor:
-            return Outcome(value, True, k, value.residual, start, value.floor, 0)
+            return ended(value, False, "the energy is not finite")
+        if value.residual <= floor:
+            return ended(value, True)
         if k == most:
             break
         step = potential.downhill(value)
         if step is None:
-            why = "the Hessian is singular"
-            break
+            return ended(value, False, "the Hessian is singular")
         left = -0.5 * float(value.gradient @ step)
+        drowned = 2 * left < DROWNED * value.slack
         potential.linearise(step)
         share, trial = along(potential, value, step, 2 * left)
         if trial is None:
-            if 2 * left < DROWNED * value.slack:
-                return Outcome(value, True, k, value.residual, start, value.floor, 0)
-            why = "no step lowers the energy"
-            break
+            return ended(value, drowned, "" if drowned else "no step lowers the energy")
         potential.follow(share)
         if share < SHORT:
-            potential.linearise(np.zeros_like(step))
-            potential.follow(1.0)
-        fallen -= potential.difference(trial, value)
-        if left <= tolerance * max(fallen, left * (share < 1)) or 2 * left < DROWNED * value.slack:
-            trial = polished(potential, trial, value.floor, polish)
-            return Outcome(trial, True, k + 1, trial.residual, start, value.floor, 0)
+            potential.restart()
+        falls.append(falls[-1] - potential.difference(trial, value))
+        if left <= tolerance * falls[-1] or drowned:
+            return ended(polished(potential, trial, floor, polish), True)
         value = potential.expand(trial.d)
-    return Outcome(value, False, k, value.residual, start, value.floor, 0, why)
+    return ended(value, False, f"{most} iterations were not enough")
 
 
 def polished(potential: Potential, value: Value, floor: float, polish: int) -> Value:

@@ -1,19 +1,18 @@
-"""The incremental potential with multipliers of its own in the Hessian, and a factor whose places stay."""
+"""The incremental potential with multipliers of its own in the Hessian, and what solves its systems."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...errors import SolverError
-from ...linear.cholesky import Cholesky
-from ...linear.ordering import best_ordering
 from ...model import Model
 from ..newton.elements import Element
 from ..newton.elements.base import Array, Terms
 from ..newton.elements.hinges import DampedIsometric
 from ..newton.minimize import Value
 from ..newton.objective import Incremental
-from ..newton.pattern import Factor, Pattern
+from ..newton.pattern import Factor
+from .linear import Direct, Multigrid
 from .multipliers import Multipliers, Rows, Springs
 from .stresses import PRINCIPAL, Stresses
 
@@ -31,43 +30,30 @@ def multipliers_of(element: Element, worlds: int) -> Multipliers | None:
     return Springs(element, worlds) if law == "distance" else Rows(element, worlds)
 
 
-class Direct:
-    """A Cholesky factor whose order and blocks are found once; later only numbers change."""
-
-    def __init__(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-        self.factor: Cholesky | None = None
-
-    def prepare(self, data: Array) -> Direct:
-        """Take the numbers of a matrix. Raises SolverError where it is not positive definite.
-
-        They are divided by a power of two first: the square roots of a factor would tell units apart.
-        """
-        self.exponent = int(np.frexp(np.abs(data).max())[1])
-        matrix = self.pattern.matrix(np.ldexp(data, -self.exponent))
-        if self.factor is None:
-            by_particle = matrix[::3, ::3].tocsc()
-            by_particle.sort_indices()
-            order = best_ordering(by_particle.indptr, by_particle.indices).order
-            self.factor = Cholesky(matrix, (3 * order[:, None] + np.arange(3)).ravel())
-        else:
-            self.factor.refactor(matrix)
-        return self
-
-    def solve(self, b: Array) -> Array:
-        """x (n,) or (n, k)."""
-        assert self.factor is not None
-        return np.ldexp(self.factor.solve(b), -self.exponent)
-
-
 class Potential(Incremental):
     """E(d), as :class:`Incremental` has it, whose Hessian bends with the multipliers."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, linear: str = "direct") -> None:
         super().__init__(model)
         found = ((law, multipliers_of(e, model.n_worlds)) for law, e in self.elements.items())
         self.multipliers = {law: m for law, m in found if m is not None}
-        self.linear = Direct(self.pattern)
+        self.linear: Direct | Multigrid = Direct(self.pattern)
+        if linear == "multigrid":
+            self.linear = Multigrid(self.pattern, *self.at_rest())
+
+    def at_rest(self) -> tuple[Array, Array]:
+        """Numbers of the elements' matrix at the start, without inertia, and the free particles' places."""
+        model = self.model
+        held = model.attachment_targets
+        if "attachment" in self.elements:
+            held = held[model.blocks["attachment"].file_order]
+        pressure = np.array([p.pressure for p in model.pressures])
+        if self.obstacles is not None:
+            self.obstacles.move(model.control(), 1)
+        self.begin(model.x_rest, 1.0, dict.fromkeys(self.elements, 1.0), (held, held), pressure, 0)
+        self.place(model.x_rest, np.zeros_like(model.x_rest))
+        value = self.expand(np.zeros(self.n))
+        return self.pattern.assemble([*value.blocks, value.own]), model.x_rest[self.free]
 
     def select(self, world: int) -> None:
         """Work in this world from now on."""
@@ -86,7 +72,8 @@ class Potential(Incremental):
     def downhill(self, value: Value) -> Array | None:
         """The Newton step from there; None where the Hessian is singular."""
         try:
-            self.factored = Factor(self.linear.prepare(self.matrix(value)), value.columns)
+            ready = self.linear.prepare(self.matrix(value), self.places(value.d))
+            self.factored = Factor(ready, value.columns)
         except SolverError:
             return None
         return -self.factored.solve(value.gradient)
@@ -103,6 +90,7 @@ class Potential(Incremental):
         for m in self.multipliers.values():
             m.follow(share)
 
-    def accelerates(self, gradient: Array) -> float:
-        """How far the force that is left would carry the particle that it carries furthest, in a step [m]."""
-        return float(np.abs(gradient / self.inertia).max(initial=0.0))
+    def restart(self) -> None:
+        """Take the multipliers of the positions that were last expanded."""
+        self.linearise(np.zeros(self.n))
+        self.follow(1.0)

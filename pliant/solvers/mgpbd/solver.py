@@ -13,6 +13,7 @@ from ...state import Control, State
 from ..base import check_counts
 from ..newton.elements.base import Array
 from ..newton.stepping import multipliers, step
+from .linear import LINEAR
 from .workspace import Workspace
 
 
@@ -25,6 +26,7 @@ class MGPBD:
     max_iterations  of a substep; a world that needs more reports NOT_CONVERGED and goes on
     polish          steps that may follow with the last matrix, while each leaves a tenth of the gradient:
                     each costs a back-substitution; they make momentum exact to rounding (claimed from 8 on)
+    linear          "direct": sparse Cholesky; "multigrid": conjugate gradients with unsmoothed aggregation
 
     Takes compliance and gives multipliers as XPBD does. Float64 only; friction, mesh colliders and rigid
     materials are refused by ``init``. Worlds run one by one. docs/solvers/mgpbd.md has the equations.
@@ -34,6 +36,7 @@ class MGPBD:
     tolerance: float = 1e-6
     max_iterations: int = 100
     polish: int = 8
+    linear: str = "direct"
     claims: Claims = field(
         default=Claims(
             single_constraint_static=True,
@@ -52,6 +55,8 @@ class MGPBD:
             raise SolverError(f"MGPBD: tolerance is {self.tolerance!r}, it must lie between 0 and 1")
         if not (isinstance(self.polish, (int, np.integer)) and self.polish >= 0):
             raise SolverError(f"MGPBD: polish is {self.polish!r}, it must be a whole number, 0 or more")
+        if self.linear not in LINEAR:
+            raise SolverError(f'MGPBD: linear="{self.linear}" is unknown; choose one of {", ".join(LINEAR)}')
         if self.polish < 8:
             object.__setattr__(self, "claims", replace(self.claims, momentum=False))
 
@@ -66,12 +71,12 @@ class MGPBD:
             multiplier_reset="never",
             dtype=str(model.dtype),
             contact={"colliders": len(model.colliders)},
-            options={"tolerance": self.tolerance, "polish": int(self.polish)},
+            options={"tolerance": self.tolerance, "polish": int(self.polish), "linear": self.linear},
         )
 
     def init(self, model: Model) -> Workspace:
         """Elements, multipliers, the pattern of the matrix. SolverError names what it cannot solve."""
-        return Workspace(model, int(self.polish))
+        return Workspace(model, int(self.polish), self.linear)
 
     def step(
         self, model: Model, state: State, control: Control, ws: Workspace, dt: float, report: str = "status"

@@ -114,7 +114,8 @@ class Outcome:
 
     iterations: Newton steps; residual, start and floor [N]: norms of the gradient at the end, at the
     prediction, and of its rounding error; clamped: iterations whose Hessian was not positive definite;
-    why: in words, where it did not converge.
+    why: in words, where it did not converge; falls: of the energy since the start, after each iteration [J],
+    of a solver that keeps them.
     """
 
     value: Value
@@ -125,6 +126,7 @@ class Outcome:
     floor: float
     clamped: int
     why: str = ""
+    falls: tuple[float, ...] = ()
 
 
 class Descent:
