@@ -47,9 +47,10 @@ def run(args: argparse.Namespace) -> int:
     where = machine()
     written: list[Path] = []
     for k, name in enumerate(names):
-        start = time.perf_counter()
+        start, work = time.perf_counter(), time.process_time()
         experiment = import_module(f"pliant.lab.{name}").run(quick=args.quick)
         experiment.seconds = time.perf_counter() - start
+        experiment.processor_seconds = time.process_time() - work
         found.append(experiment)
         if not args.json:
             print(experiment.text(), flush=True)

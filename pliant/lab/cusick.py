@@ -168,8 +168,14 @@ def _meshes(out: Experiment, middle: Drape, edge: float) -> None:
 
 
 def picture(name: str, d: Drape) -> Picture:
-    """A draped specimen, drawn by the viewer."""
+    """A draped specimen, drawn by the viewer; what lies between the discs is put back."""
     from ..viewer.png import render
 
-    pixels = render(d.x, d.mesh.triangles, (420, 300))
+    r = np.linalg.norm(d.mesh.vertices[:, :2], axis=1)
+    inner = np.flatnonzero(r < r.min() * (1 + 1e-6))
+    around = inner[np.argsort(np.arctan2(d.mesh.vertices[inner, 1], d.mesh.vertices[inner, 0]))]
+    middle = np.full(len(around), len(d.x))
+    lid = np.stack([around, np.roll(around, -1), middle], axis=1)
+    x = np.concatenate([d.x, d.x[inner].mean(axis=0, keepdims=True)])
+    pixels = render(x, np.concatenate([d.mesh.triangles, lid]), (420, 300))
     return Picture(f"{name}: {d.coefficient:.0f} %, {d.folds} folds", pixels)

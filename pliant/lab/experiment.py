@@ -97,6 +97,7 @@ class Picture:
 class Experiment:
     """One experiment: what was done, under which protocol, and what came out.
 
+    seconds, processor_seconds   what it took, by the clock and of processor time, compilation included
     about      two or three sentences: what is changed, what is recorded, what it would uncover
     protocol   dt, substeps, iterations, order, precision and sizes, as plain data
     """
@@ -110,6 +111,7 @@ class Experiment:
     plots: list[Plot] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     seconds: float = math.nan
+    processor_seconds: float = math.nan
 
     @property
     def ok(self) -> bool:

@@ -73,9 +73,12 @@ def page(experiments: Iterable[Experiment], machine: dict[str, Any], waiting: It
 def summary(experiments: Iterable[Experiment]) -> Table:
     """What each experiment found and took."""
     rows = [
-        (e.title, len(e.verdicts), sum(not v.ok for v in e.verdicts), f"{e.seconds:.1f}") for e in experiments
-    ]
-    return Table("Experiments", ("experiment", "verdicts", "off", "time [s]"), rows)
+        (e.title, len(e.verdicts), sum(not v.ok for v in e.verdicts), f"{e.seconds:.1f}",
+         f"{e.processor_seconds:.1f}")
+        for e in experiments
+    ]  # fmt: skip
+    heads = ("experiment", "verdicts", "off", "time [s]", "processor time [s]")
+    return Table("Experiments", heads, rows)
 
 
 def _verdicts(experiment: Experiment) -> str:
@@ -189,6 +192,7 @@ def as_json(experiments: Iterable[Experiment], machine: dict[str, Any]) -> str:
             "title": e.title,
             "ok": e.ok,
             "seconds": e.seconds,
+            "processor_seconds": e.processor_seconds,
             "protocol": e.protocol,
             "verdicts": [{**vars(v), "measured": float(v.measured), "ok": v.ok} for v in e.verdicts],
         }

@@ -43,7 +43,7 @@ def test_more_sweeps_come_closer() -> None:
     ]
     worse = [replace(m, distance=1.05 * m.distance) for m in marks]
     assert off(worse) == ["distance after 1 sweeps [edges]", "distance after 64 sweeps [edges]"]
-    assert "distance after twice the sweeps" in off([replace(m, distance=0.01 * m.sweeps) for m in marks])
+    assert "distance after more sweeps" in off([replace(m, distance=0.01 * m.sweeps) for m in marks])
     assert off(marks, replace(ruler, shift=1e-5)) == ["Newton's answer off the saved one [edges]"]
 
 
