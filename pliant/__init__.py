@@ -18,6 +18,7 @@ _HOMES = {
     "Solid": "bodies",
     "Simulation": "simulation",
     "Model": "model",
+    "Contact": "model",
     "State": "state",
     "Control": "state",
     "Protocol": "protocol",
@@ -106,7 +107,7 @@ if TYPE_CHECKING:
     from .io.recording import Recording
     from .io.scenes import SceneFile, load_scene
     from .materials import Fabric, SolidMaterial, fabrics, solids
-    from .model import Model
+    from .model import Contact, Model
     from .protocol import Claims, Protocol, Status, StepInfo
     from .scene import Scene
     from .sewing import sew

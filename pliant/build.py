@@ -79,6 +79,8 @@ def build_model(scene: Scene, worlds: int, dtype: Any) -> Model:
         attachment_targets=held,
         wind=np.zeros(3) if callable(scene.wind) else scene.wind,
         faces=build_faces(scene, mass),
+        contact=scene.contact,
+        rest=np.concatenate([_places_at_rest(b) for b in scene.bodies]),
     )
     model.require_finite()
     return model
@@ -96,6 +98,12 @@ def _masses(body: Body) -> Array:
         return body.material.areal_density * area
     assert isinstance(body, Solid)
     return body.material.density * tetrahedra.vertex_volumes(body.rest.vertices, body.rest.tets)
+
+
+def _places_at_rest(body: Body) -> Array:
+    """(n, 3) [m]; where a vertex has several places in its panels, as it is sewn."""
+    x = body.rest.vertices
+    return x if len(x) == body.mesh.n_vertices else body.mesh.vertices
 
 
 def _part(body: Body) -> Part:

@@ -12,6 +12,7 @@ from .garments.garment import OPEN, WARP, Garment
 from .geometry import defects, topology
 from .geometry.mesh import TriMesh
 from .geometry.repair import Repair, repair_mesh
+from .materials import Fabric
 
 Array = np.ndarray
 
@@ -186,3 +187,17 @@ def _firsts(to_new: Array, n: int) -> Array:
     out = np.zeros(n, np.int64)
     out[to_new[old]] = old
     return out
+
+
+def require_warp(name: str, material: Fabric, membrane: str, warp_direction: Any) -> None:
+    """Refuse to leave out what a woven fabric says of itself, and to guess where its warp runs."""
+    what = f'cloth "{name}": the fabric "{material.name}" is woven (weft_modulus, shear_modulus)'
+    if membrane in ("triangles", "edges"):
+        raise SceneError(
+            f'{what}, membrane="{membrane}" is isotropic; leave membrane out, or take the fabric '
+            ".with_(weft_modulus=None, shear_modulus=None)"
+        )
+    if membrane == "orthotropic" and warp_direction is None:
+        raise SceneError(
+            f"{what}: give warp_direction, where the warp runs in the rest shape, for example (1, 0, 0)"
+        )

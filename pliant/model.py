@@ -119,6 +119,30 @@ class ColliderSet:
         return len(self.kind) - len(self.meshes)
 
 
+CROSSING = ("refuse", "report")
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Contact of cloths and solids with themselves and with each other. Without it they pass through.
+
+    thickness  distance [m] that surfaces keep between them (default: half of each body's own: a fabric's
+               thickness, twice a solid's contact_radius, or for a solid without one 1/50 of a mean edge)
+    crossing   what is done with a start in which surfaces cross: "refuse" it with an error that lists the
+               crossings, or "report" it as ``Status.START_CROSSES``; what crosses then may stay so
+    """
+
+    thickness: float | None = None
+    crossing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        t = self.thickness
+        if t is not None and not (np.isfinite(t) and t > 0):
+            raise SceneError(f"Contact: thickness is {t!r}, it must be greater than 0 [m]")
+        if self.crossing not in CROSSING:
+            raise SceneError(f'Contact: crossing="{self.crossing}" is unknown; choose "refuse" or "report"')
+
+
 @dataclass(frozen=True)
 class Overpressure:
     """A pressure on one side of some faces [Pa], over the ambient one, if not set otherwise in a world.
@@ -169,7 +193,8 @@ class Model:
     x_rest (N, 3) start positions [m]; v_start (N, 3) start velocities [m/s]; mass (N,) lumped [kg];
     inv_mass (N,) 1/kg, 0 pins; pin_ids (P,); contact_radius (N,) rest distance to colliders [m];
     body (N,) index of the cloth a particle belongs to; gravity (3,) [m/s^2]; air_drag [1/s]:
-    deceleration per speed; wind (3,) [m/s]; faces: those on which air or pressure acts, None without.
+    deceleration per speed; wind (3,) [m/s]; faces: those on which air or pressure acts, None without;
+    contact: of surfaces with each other, None without; rest (N, 3) places at rest [m].
     """
 
     n_worlds: int
@@ -190,6 +215,8 @@ class Model:
     attachment_targets: Array = field(default_factory=lambda: np.zeros((0, 3)))
     wind: Array = field(default_factory=lambda: np.zeros(3))
     faces: Faces | None = None
+    contact: Contact | None = None
+    rest: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def n_particles(self) -> int:

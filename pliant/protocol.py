@@ -74,6 +74,10 @@ class Status(IntFlag):
     """A particle began the step inside a collider, beyond the slack; it was moved out without speed."""
     NOT_CONVERGED = 32
     """A minimisation ended before it reached its tolerance; the world goes on from where it ended."""
+    START_CROSSES = 64
+    """Surfaces crossed each other when the world was set to where it is (``Contact(crossing="report")``)."""
+    PIN_LAGS = 128
+    """A pin could not go all its way without making surfaces cross; it goes on in the next step."""
 
 
 @dataclass
@@ -84,6 +88,8 @@ class StepInfo:
     status               Status bits
     contacts             particles touching a collider
     max_penetration      deepest violation of the rest distance to a collider [m]
+    surface_contacts     pairs of features of surfaces nearer than they keep; None without ``Contact``
+    held_back            share of all motion in the step that would have made surfaces cross and was left out
     kinetic, elastic, potential   energies [J]; potential is that of gravity
     incremental_potential         E(x) of the last substep (DESIGN: objective of a step) [J]
     primal_residual      |M (x - x~)/h^2 + grad U - contact forces| [N], Euclidean norm over particles
@@ -102,6 +108,8 @@ class StepInfo:
     iterations: int
     contacts: Array
     max_penetration: Array
+    surface_contacts: Array | None = None
+    held_back: Array | None = None
     timers: dict[str, float] = field(default_factory=dict)
     kinetic: Array | None = None
     elastic: Array | None = None

@@ -16,10 +16,10 @@ from .geometry.colliders import MeshCollider, Shape
 from .geometry.mesh import TriMesh, rotation_matrix
 from .geometry.motion import Motion, checked_pose
 from .geometry.tetmesh import TetMesh
-from .intake import sewn_mesh, taken_in
+from .intake import require_warp, sewn_mesh, taken_in
 from .loads import ATMOSPHERE, SEA_LEVEL, Air, Pressure, checked_pressure
 from .materials import Fabric, SolidMaterial
-from .model import Model
+from .model import Contact, Model
 from .ties import Tie, tied
 
 __all__ = ["BENDINGS", "MEMBRANES", "SOLID_LAWS", "Attachment", "Body", "Cloth", "Collider", "Scene", "Solid"]
@@ -42,6 +42,7 @@ class Scene:
     air_drag     [1/s] slows every particle by ``a = -air_drag v``: simple damping, the same for any shape
     air_density  [kg/m^3] of air that pushes on faces; without it there is none, or 1.2 where wind is given
     wind         velocity of the air [m/s], or a function of the time [s] that returns it
+    contact      :class:`pliant.Contact` of bodies with themselves and each other; None: they pass through
 
     Gravity and wind may be set per world: :meth:`pliant.Simulation.set`.
     """
@@ -53,6 +54,7 @@ class Scene:
         *,
         air_density: float | None = None,
         wind: Vector | Wind = (0.0, 0.0, 0.0),
+        contact: Contact | None = None,
     ) -> None:
         self.gravity = _vector(gravity, "gravity")
         self.wind: Array | Wind = wind if callable(wind) else _vector(wind, "wind")
@@ -66,6 +68,7 @@ class Scene:
         if not (np.isfinite(air_drag) and air_drag >= 0):
             raise SceneError(f"air_drag is {air_drag!r}, it must be a finite number, at least 0 [1/s]")
         self.air_drag = float(air_drag)
+        self.contact = contact
         self.bodies: list[Body] = []
         self.colliders: list[Collider] = []
         self.attachments: list[Attachment] = []
@@ -134,7 +137,7 @@ class Scene:
         _choice("bending", bending, BENDINGS)
         name = self._free_name(name or mesh.name)
         if material.orthotropic:
-            _woven(name, material, membrane, warp_direction)
+            require_warp(name, material, membrane, warp_direction)
         turn = np.eye(3) if rotation is None else rotation_matrix(rotation)
         where = _vector(position, f'cloth "{name}": position')
         given = taken_in(mesh, rest_mesh, start, weld, name)
@@ -379,20 +382,6 @@ def _vector(value: Any, what: str) -> Array:
     if v.shape != (3,) or not np.isfinite(v).all():
         raise SceneError(f"{what} must be three finite numbers, not {value!r}")
     return v
-
-
-def _woven(name: str, material: Fabric, membrane: str, warp_direction: Any) -> None:
-    """Refuse to leave out what a woven fabric says of itself, and to guess where its warp runs."""
-    what = f'cloth "{name}": the fabric "{material.name}" is woven (weft_modulus, shear_modulus)'
-    if membrane in ("triangles", "edges"):
-        raise SceneError(
-            f'{what}, membrane="{membrane}" is isotropic; leave membrane out, or take the fabric '
-            ".with_(weft_modulus=None, shear_modulus=None)"
-        )
-    if membrane == "orthotropic" and warp_direction is None:
-        raise SceneError(
-            f"{what}: give warp_direction, where the warp runs in the rest shape, for example (1, 0, 0)"
-        )
 
 
 def _choice(what: str, value: str, choices: tuple[str, ...]) -> None:

@@ -27,6 +27,8 @@ def refuse(model: Model, solver: str) -> None:
     wrong = []
     if model.dtype != np.float64:
         wrong.append(f"precision {model.dtype}: it computes in float64; build with that dtype")
+    if model.contact is not None:
+        wrong.append("contact of surfaces with each other (Scene(contact=None))")
     rough = np.any((model.colliders.mu_static > 0) | (model.colliders.mu_kinetic > 0), axis=0)
     for name, kind, grips in zip(model.colliders.names, model.colliders.kind, rough, strict=True):
         if kind == MESH:

@@ -35,6 +35,8 @@ TEAMWORK = 8192
 def refuse(model: Model) -> None:
     """Raise SolverError naming everything in a model that projective dynamics cannot take."""
     wrong = [f'the collider "{name}"' for name in model.colliders.names]
+    if model.contact is not None:
+        wrong.append("contact of surfaces with each other (Scene(contact=None))")
     for law, block in model.blocks.items():
         rigid = int(np.sum(np.any(block.compliance == 0, axis=1)))
         if rigid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class XPBD:
             order=self.order,
             multiplier_reset="substep",
             dtype=str(model.dtype),
-            contact={"detection": "once per step", "colliders": len(model.colliders)},
+            contact={"detection": "once per step", "colliders": len(model.colliders), **surfaces(model)},
             options={"relaxation": self.relaxation},
         )
 
@@ -100,6 +101,8 @@ class XPBD:
         clock = Clock()
         with launching(), whole_step(state, control, ws):
             ws.pin_start[...] = state.x_lanes[:, ws.pin_ids]
+            if ws.touching is not None:
+                ws.touching.begin(state)
             colliders = ws.colliders(control, self.substeps)
             grew = find_contacts(model, state, control, colliders, ws, dt)
             clock.lap("contact detection")
@@ -156,6 +159,13 @@ class PBD(XPBD):
         """All arrays for a model; constraints are rigid and corrected by the share k'."""
         share = 1 - (1 - self.stiffness) ** (1 / self.iterations)
         return Workspace(model, self.order, self.relaxation * share, rigid=True)
+
+
+def surfaces(model: Model) -> dict[str, Any]:
+    """What a protocol says of contact between surfaces: nothing where there is none."""
+    if model.contact is None:
+        return {}
+    return {"surfaces": "guarded", "thickness": model.contact.thickness, "crossing": model.contact.crossing}
 
 
 Placed = tuple[Colliders, Colliders | None]
@@ -215,12 +225,19 @@ def run(
         *ws.outside(control),
         ws.times(dt, solver.substeps),
     )
-    if by_tile and model.n_tiles == 1:
-        stages.run_table(table, 0, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
-    elif by_tile:
-        stages.run_tiles(table, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
-    else:
-        stages.run_rows(table, *arrays, threads, ws.order, ws.extras, ws.lanes, ws.items)
+    start = 0
+    for end in [*np.flatnonzero(table[:, 0] == stages.TOUCH), len(table)]:
+        part = table[start:end]
+        if by_tile and model.n_tiles == 1:
+            stages.run_table(part, 0, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
+        elif by_tile:
+            stages.run_tiles(part, *arrays, ws.order, ws.extras, ws.lanes, ws.items)
+        else:
+            stages.run_rows(part, *arrays, threads, ws.order, ws.extras, ws.lanes, ws.items)
+        if end < len(table) and ws.touching is not None:
+            ahead = solver.substeps - int(table[end, 4])
+            ws.touching.round(state, ws.x_prev, dt / solver.substeps, ahead)
+        start = end + 1
 
 
 def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
@@ -245,6 +262,7 @@ def step_table(solver: XPBD, ws: Workspace, by_color: bool) -> Array:
             rows += _gases(ws, flags, s)
             rows.append((stages.CONTACT, 0, entries, flags, s))
             rows.append((meshes.SURFACES, 0, on_surfaces, flags, s))
+            rows += [(stages.TOUCH, 0, 1, 0, s)] * (ws.touching is not None)
         rows.append((stages.FINISH, 0, n, 0, s))
     table = np.array([r for r in rows if r[2] > r[1]], np.int64).reshape(-1, 5)
     ws.tables[key] = table
@@ -310,10 +328,12 @@ def measure(
         status |= int(Status.CONTACT_GREW)
     restore_frozen(model, state, ws, bad | state.frozen)
     state.time += dt
+    between = ws.touching.end(state, control, bad | state.frozen, status) if ws.touching else {}
     return StepInfo(
         time=state.time,
         status=status,
         iterations=sweeps,
         contacts=np.where(bad, 0, touching).astype(int),
         max_penetration=np.where(bad, 0.0, deepest),
+        **between,
     )

@@ -33,6 +33,8 @@ from .surface_collisions import FIRST_SURFACE, run_surfaces
 from .ties import TIE, run_ties
 
 PREDICT, PIN, FINISH, CONTACT, SEPARATE, COLLECT, HOLD = 0, 1, 2, 3, 4, 5, 6
+TOUCH = -1
+"""Where a table is parted: contact between surfaces, which is found world by world (touching.py)."""
 FIRST_LAW = 100
 DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 100, 101, 102, 103, 104, 105
 ARAP_TET, NEO_HOOKEAN, VOLUME = 109, 110, 111

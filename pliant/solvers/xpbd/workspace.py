@@ -18,6 +18,7 @@ from ..motion import Hold, Pins
 from ..pool import ITEMS, Pool, lambda_of, packed, pool_of
 from .arrays import DAMPED, Particles
 from .stages import SMALLEST_SHARE
+from .touching import Touching
 
 Array = np.ndarray
 
@@ -58,6 +59,7 @@ class Workspace:
         self.loads, self.gases = load_arrays(model, group)
         self.still: tuple[int, int, Colliders, Colliders | None] | None = None
         self.surfaces = SurfaceWork.of(model)
+        self.touching = None if model.contact is None else Touching(model)
         self.contacts = contact_arrays(model, capacity=model.n_particles // 8 + 16)
         self.deepest = np.zeros((model.n_tiles, model.width), model.dtype)
         self.nobody = np.zeros((model.n_tiles, 0, model.width), model.dtype)  # touches a mesh
@@ -71,7 +73,8 @@ class Workspace:
         """Memory that grows with the number of worlds [bytes]."""
         arrays = [self.x_prev, self.v_last, self.x_start, self.v_start, self.pin_start, self.gather.out]
         arrays += [self.pool.lambda_, self.contacts.ids, self.contacts.pairs]
-        return sum(a.nbytes for a in arrays) + (self.surfaces.nbytes if self.surfaces else 0)
+        more = (self.surfaces, self.touching)
+        return sum(a.nbytes for a in arrays) + sum(part.nbytes for part in more if part)
 
     def constraints(self, control: Any) -> Pool:
         """All constraints, with the softness of each world filled in."""
