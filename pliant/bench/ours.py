@@ -61,6 +61,17 @@ def pd(**parameters: Any) -> Callable[[], Solver]:
     return make
 
 
+def mgpbd() -> Callable[[], Solver]:
+    """MGPBD that leaves a step where its tolerance does."""
+
+    def make() -> Solver:
+        from ..solvers.mgpbd.solver import MGPBD
+
+        return MGPBD(polish=0)
+
+    return make
+
+
 def cloth_scene(work: Cloth, membrane: str) -> Scene:
     """The hanging cloth as a scene of Pliant's."""
     from ..materials import Fabric
@@ -194,6 +205,10 @@ BAR = [
         f"Pliant {solver} {law}", "bar", "pliant", f"{solver}, {law} tetrahedra, float64", solid(law, make)
     )
     for law in ("arap", "neo_hookean")
-    for solver, make in (("XPBD 20x1", xpbd(substeps=20)), ("XPBD 100x1", xpbd(substeps=100)))
+    for solver, make in (
+        ("XPBD 20x1", xpbd(substeps=20)),
+        ("XPBD 100x1", xpbd(substeps=100)),
+        ("MGPBD", mgpbd()),
+    )
 ]
 CONTESTANTS = [*CLOTH, *WORLDS, *BAR]

@@ -58,12 +58,12 @@ def test_with_the_multipliers_of_the_positions_the_hessian_is_newtons(law: str) 
     d = begun(ours, 0.05)
     z = ours.vectors(law, ours.way(d))
     m = ours.multipliers[law]
-    m.terms(z)
+    m.terms(z, 2)
     assert not m.pull.any()
     m.linearise(np.zeros_like(z))
     m.follow(1.0)
     assert np.all(np.abs(m.pull).reshape(len(z), -1).max(axis=1) > 0)
-    found = m.terms(z).hessian
+    found = m.terms(z, 2).hessian
     exact = m.element.terms(z, 2, False).hessian
     assert found is not None
     assert exact is not None
@@ -72,6 +72,19 @@ def test_with_the_multipliers_of_the_positions_the_hessian_is_newtons(law: str) 
     size = np.abs(exact[clear]).max()
     assert np.abs(found - exact)[clear].max() < 1e-9 * size
     assert np.linalg.eigvalsh(found)[:, 0].min() > -1e-12 * size
+
+
+@pytest.mark.parametrize("damping_time", [0.0, 0.01])
+def test_energies_and_gradients_are_newtons(damping_time: float) -> None:
+    ours, theirs = Potential(one_of_each(damping_time)), Incremental(one_of_each(damping_time))
+    for strain in (1e-6, 0.05, 0.8):
+        d = begun(ours, strain)
+        begun(theirs, strain)
+        found, exact = ours.value(d, False, False), theirs.value(d, False, False)
+        assert np.abs(exact.energies).max() > 0
+        assert np.abs(found.energies - exact.energies).max() < 1e-9 * np.abs(exact.energies).max()
+        assert np.abs(found.gradient - exact.gradient).max() < 1e-9 * np.abs(exact.gradient).max()
+        assert ours.expand(d).floor < 10 * theirs.value(d, True, False).floor
 
 
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])

@@ -40,8 +40,8 @@ class Multipliers:
         """Work in this world from now on."""
         self.pull = self.kept[world]
 
-    def terms(self, z: Array) -> Terms:
-        """Energy and gradient of the element, and a positive semidefinite Hessian by the pull."""
+    def terms(self, z: Array, order: int) -> Terms:
+        """Energy and gradient of the element; of order 2, a positive semidefinite Hessian by the pull."""
         raise NotImplementedError
 
     def linearise(self, dz: Array) -> None:
@@ -59,8 +59,10 @@ class Rows(Multipliers):
     def shape(self) -> tuple[int, ...]:
         return self.element.block.compliance.shape[1:]
 
-    def terms(self, z: Array) -> Terms:
+    def terms(self, z: Array, order: int) -> Terms:
         e = self.element
+        if order < 2:
+            return e.terms(z, order, False)
         self.c, self.j = e.rows(z)
         energy, pull, stiff = e.response(self.c)
         gradient = np.einsum("er,ern->en", pull, self.j)

@@ -61,8 +61,8 @@ class Potential(Incremental):
             m.select(world)
 
     def terms(self, law: str, z: Array, order: int, projected: bool) -> Terms:
-        if order == 2 and law in self.multipliers:
-            return self.multipliers[law].terms(z)
+        if law in self.multipliers:
+            return self.multipliers[law].terms(z, order)
         return super().terms(law, z, order, projected)
 
     def expand(self, d: Array) -> Value:

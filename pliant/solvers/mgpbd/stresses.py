@@ -20,11 +20,12 @@ import numpy as np
 
 from ..newton.elements.base import Array, Terms, inverse, positive
 from ..newton.elements.sheets import normal_of
-from ..newton.elements.solids import polar, volume_change
+from ..newton.elements.solids import Tetrahedron, shape_squared, volume_change
 from .multipliers import Multipliers
+from .svd import signed_svd
 
-Principal = tuple[Array, Array, Array]
-"""W_i (E, m), A (E, m, m) and the stiffness (E, m, m) of shearing, by pairs."""
+Principal = tuple[Array, Array, Array, Array]
+"""W (E,), W_i (E, m), A (E, m, m) and the stiffness (E, m, m) of shearing, by pairs."""
 
 
 def others(s: Array) -> tuple[Array, Array]:
@@ -39,40 +40,44 @@ def others(s: Array) -> tuple[Array, Array]:
 def arap(e: Any, z: Array, s: Array) -> Principal:
     """``k |S - I|^2/2`` and the trace row."""
     k = e.k[:, 0]
-    _, pull, stiff = e.second(s.sum(axis=1) - 3)
+    energy, pull, stiff = e.second(s.sum(axis=1) - 3)
+    energy = energy + 0.5 * k * np.sum((s - 1) ** 2, axis=1)
     a = k[:, None, None] * np.eye(3) + stiff[:, None, None]
-    return k[:, None] * (s - 1) + pull[:, None], a, np.broadcast_to(k[:, None, None], a.shape)
+    return energy, k[:, None] * (s - 1) + pull[:, None], a, np.broadcast_to(k[:, None, None], a.shape)
 
 
 def neo_hookean(e: Any, z: Array, s: Array) -> Principal:
     """``k (|S|^2 - 4 J + J^2)/2`` and the row of volume."""
     k, q = e.k[:, 0], volume_change(z)
-    _, pull, stiff = e.second(q)
+    energy, pull, stiff = e.second(q)
+    energy = energy + 0.5 * k * shape_squared(s)
     push = pull + k * (q - 1)
     pairs, third = others(s)
     a = k[:, None, None] * np.eye(3) + (stiff + k)[:, None, None] * pairs[:, :, None] * pairs[:, None, :]
     bent = push[:, None, None] * third
-    return k[:, None] * s + push[:, None] * pairs, a + bent, k[:, None, None] - bent
+    return energy, k[:, None] * s + push[:, None] * pairs, a + bent, k[:, None, None] - bent
 
 
 def volume(e: Any, z: Array, s: Array) -> Principal:
     """``k (J - 1)^2/2``."""
-    _, pull, stiff = (a[:, 0] for a in e.response(volume_change(z)[:, None]))
+    energy, pull, stiff = (a[:, 0] for a in e.response(volume_change(z)[:, None]))
     pairs, third = others(s)
     bent = pull[:, None, None] * third
-    return pull[:, None] * pairs, stiff[:, None, None] * pairs[:, :, None] * pairs[:, None, :] + bent, -bent
+    a = stiff[:, None, None] * pairs[:, :, None] * pairs[:, None, :] + bent
+    return energy, pull[:, None] * pairs, a, -bent
 
 
 def membrane(e: Any, z: Array, s: Array) -> Principal:
     """ARAP and the trace row of a triangle; the shape row is damped along itself."""
     away = s - 1
     shape = np.linalg.norm(away, axis=1)
-    _, pull, stiff = e.response(np.stack([shape, s.sum(axis=1) - 2], axis=1))
+    energy, pull, stiff = e.response(np.stack([shape, s.sum(axis=1) - 2], axis=1))
     ratio = np.where(shape > 0, pull[:, 0] * inverse(shape), stiff[:, 0])
     unit = inverse(shape)[:, None] * away
     a = ratio[:, None, None] * np.eye(2) + stiff[:, 1, None, None]
     a = a + (stiff[:, 0] - ratio)[:, None, None] * unit[:, :, None] * unit[:, None, :]
-    return ratio[:, None] * away + pull[:, 1:], a, np.broadcast_to(ratio[:, None, None], a.shape)
+    force = ratio[:, None] * away + pull[:, 1:]
+    return energy.sum(axis=1), force, a, np.broadcast_to(ratio[:, None, None], a.shape)
 
 
 PRINCIPAL = {"arap_tet": arap, "neo_hookean": neo_hookean, "volume": volume, "membrane": membrane}
@@ -83,7 +88,9 @@ def stretches(z: Array) -> tuple[Array, Array, Array]:
     """u (E, 3, 3), s (E, m), v^T (E, m, m) of vectors (E, m, 3); a triangle's third u is its normal."""
     f = z.transpose(0, 2, 1)
     if z.shape[1] == 3:
-        return polar(f)[1:]
+        u, s, vt = np.empty(f.shape), np.empty(f.shape[:2]), np.empty(f.shape)
+        signed_svd(f, u, s, vt)
+        return u, s, vt
     u, s, vt = np.linalg.svd(f, full_matrices=False)
     n = normal_of(u[:, :, 0], u[:, :, 1])
     return np.concatenate([u, n[:, :, None]], axis=2), s, vt
@@ -92,21 +99,34 @@ def stretches(z: Array) -> tuple[Array, Array, Array]:
 class Stresses(Multipliers):
     """The elements of an isotropic law; pulls are L (E, m, m)."""
 
+    seen: tuple[Array, tuple[Array, Array, Array]] | None = None
+
     def shape(self) -> tuple[int, ...]:
         m = self.element.shape.shape[2]
         return (m, m)
 
-    def terms(self, z: Array) -> Terms:
+    def terms(self, z: Array, order: int) -> Terms:
         e: Any = self.element
-        u, s, vt = stretches(z)
-        w, a, shear = PRINCIPAL[e.block.law](e, z, s)
-        self.frame = u, s, vt, w, a, shear
-        terms = e.terms(z, 1, False)
-        terms.hessian = self.hessian()
-        if e.damped and e.block.law in ("arap_tet", "neo_hookean"):
-            weight = e.drag * e.gamma[:, 0] * e.k[:, 0]
-            terms.hessian = terms.hessian + weight[:, None, None] * positive(e.dragged(z, 2)[2])
+        u, s, vt = self.split(z)
+        energy, w, a, shear = PRINCIPAL[e.block.law](e, z, s)
+        gradient = np.matmul(vt.transpose(0, 2, 1), w[:, :, None] * u[:, :, : s.shape[1]].transpose(0, 2, 1))
+        terms = Terms(energy, gradient.reshape(len(z), -1), np.abs(a).sum(axis=2).max(axis=1))
+        drags = e.damped and isinstance(e, Tetrahedron)
+        if drags:
+            terms = e.damp(terms, z, 1)
+        if order == 2:
+            self.frame = u, s, vt, w, a, shear
+            terms.hessian = self.hessian()
+            if drags:
+                weight = e.drag * e.gamma[:, 0] * e.k[:, 0]
+                terms.hessian = terms.hessian + weight[:, None, None] * positive(e.dragged(z, 2)[2])
         return terms
+
+    def split(self, z: Array) -> tuple[Array, Array, Array]:
+        """:func:`stretches`, which an accepted trial has found already."""
+        if self.seen is None or not np.array_equal(self.seen[0], z):
+            self.seen = z, stretches(z)
+        return self.seen[1]
 
     def hessian(self) -> Array:
         """(E, n, n), from its blocks in the frame of U and V."""
@@ -115,7 +135,7 @@ class Stresses(Multipliers):
         most = np.einsum("eii->ei", a).max(axis=1)
         held = np.einsum("eia,eab,eib->ei", vt, self.pull, vt)
         inner = np.zeros((len(s), 3, m, 3, m))  # (u_i, v_j) by (u_k, v_l)
-        stretch = positive(a)
+        stretch = a if self.element.block.law == "arap_tet" else positive(a)
         for i in range(m):
             inner[:, i, i, range(m), range(m)] = stretch[:, i]
             for j in range(i + 1, m):

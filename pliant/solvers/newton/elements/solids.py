@@ -150,6 +150,14 @@ def volume_change(z: Array) -> Array:
     return np.einsum("ei,ei->e", z[:, 0], np.cross(z[:, 1], z[:, 2])) - 1
 
 
+def shape_squared(s: Array) -> Array:
+    """``|F|^2 - 4 J + J^2`` from the stretches s (E, 3) less one, so that nothing cancels near rest."""
+    a, b, c = (s - 1).T
+    pairs, third = a * b + b * c + c * a, a * b * c
+    q = a + b + c + pairs + third
+    return np.maximum(a * a + b * b + c * c - 2 * (pairs + third) + q * q, 0.0)
+
+
 class NeoHookean(Tetrahedron):
     """``C = sqrt(|F|^2 - 4 J + J^2)`` and ``J - 1``; see :mod:`pliant.laws.solid`."""
 
@@ -159,12 +167,8 @@ class NeoHookean(Tetrahedron):
         return volume_change(z)
 
     def squared(self, z: Array) -> Array:
-        """``|F|^2 - 4 J + J^2`` from the stretches less one, so that nothing cancels near rest."""
-        e = polar(z.transpose(0, 2, 1))[2] - 1
-        a, b, c = e.T
-        pairs, third = a * b + b * c + c * a, a * b * c
-        q = a + b + c + pairs + third
-        return np.maximum(a * a + b * b + c * c - 2 * (pairs + third) + q * q, 0.0)
+        """``|F|^2 - 4 J + J^2``."""
+        return shape_squared(polar(z.transpose(0, 2, 1))[2])
 
     def terms(self, z: Array, order: int, projected: bool) -> Terms:
         k, q, cof = self.k[:, 0], volume_change(z), cofactor(z)
