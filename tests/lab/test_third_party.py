@@ -19,7 +19,7 @@ def shown() -> tuple[str, dict[str, Any]]:
     (block,) = [b for b in code_blocks(PAGE.read_text(encoding="utf-8")) if "class Resolving" in b.text]
     source = block.text.partition("\nnames = ")[0]
     names: dict[str, Any] = {"__name__": "shown"}
-    exec(compile(source, str(PAGE), "exec"), names)
+    exec(compile(source, str(PAGE), "exec", dont_inherit=True), names)
     return source, names
 
 
