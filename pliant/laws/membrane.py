@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..backend.lanes import absolute, both, sqrt, where
-from .scalars import reciprocal, spacing
+from ..backend.lanes import absolute, any_lane, both, sqrt, where
+from .scalars import reciprocal
 from .vectors import Vec, cross, dot, minus, mix, plus, times
 
 Pair = tuple[Any, Any]
@@ -127,17 +127,20 @@ def rotation(f1: Vec, f2: Vec) -> tuple[Vec, Vec, Any]:
 
 
 @law
-def rotation_of(f1: Vec, f2: Vec) -> tuple[Vec, Vec, Any]:
+def rotation_of(f1: Vec, f2: Vec, tiny: Any) -> tuple[Vec, Vec, Any]:
     """What :func:`rotation` returns, with half of the square roots; for forces, which need no frame.
 
     ``F`` plus its cofactor ``(f2 x n, n x f1)`` is the rotation times the sum of stretches. A triangle
-    without area to speak of has no normal; any direction at right angles to its longer column serves.
+    without area to speak of (sine squared of its angle at most ``tiny``) has no normal; any direction at
+    right angles to its longer column serves.
     """
-    m = cross(f1, f2)
-    s1, s2, size = dot(f1, f1), dot(f2, f2), dot(m, m)
-    thin = size <= (16.0 * spacing(s1)) * s2
-    n = chosen(thin, perpendicular(chosen(s1 >= s2, f1, f2)), m)
-    n = times(reciprocal(sqrt(dot(n, n))), n)
+    n = cross(f1, f2)
+    s1, s2, size = dot(f1, f1), dot(f2, f2), dot(n, n)
+    thin = size <= tiny * s1 * s2
+    if any_lane(thin):
+        n = chosen(thin, perpendicular(chosen(s1 >= s2, f1, f2)), n)
+        size = dot(n, n)
+    n = times(reciprocal(sqrt(size)), n)
     r1, r2 = plus(f1, cross(f2, n)), plus(f2, cross(n, f1))
     total = sqrt(0.5 * (dot(r1, r1) + dot(r2, r2)))
     inverse = reciprocal(total)

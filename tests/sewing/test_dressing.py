@@ -94,7 +94,7 @@ def test_it_hangs_by_its_shoulders() -> None:
 
 @pytest.mark.slow
 def test_cotton_at_rest() -> None:
-    """With its own bending, without gravity: strained again where seams are curved and triangles fine enough."""
+    """With its own bending, without gravity: strained again where seams curve and triangles are fine enough."""
     strains = {}
     for vertices in (500, 2000):
         sewn = shirt(SIZES[vertices])

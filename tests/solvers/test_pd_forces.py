@@ -32,6 +32,7 @@ FORCES = {
 }
 H = 0.1
 SCALE = 1.3
+TINY = 4e-15
 
 
 def rows_of_block(block: Block, tau: float) -> Rows:
@@ -94,12 +95,12 @@ def test_rotations_by_cofactor_are_those_of_the_frame() -> None:
     """Of any triangle, and orthonormal where it has shrunk to a line or a point."""
     rng = np.random.default_rng(3)
     for f1, f2 in rng.normal(size=(200, 2, 3)):
-        a, b = rotation(tuple(f1), tuple(f2)), rotation_of(tuple(f1), tuple(f2))
+        a, b = rotation(tuple(f1), tuple(f2)), rotation_of(tuple(f1), tuple(f2), TINY)
         np.testing.assert_allclose(np.array([*b[0], *b[1], b[2]]), np.array([*a[0], *a[1], a[2]]), atol=1e-12)
     u = np.array([0.3, -0.5, 0.2])
     for f1, f2 in ((u, 2 * u), (u, 0 * u), (0 * u, u), (u, -0.5 * u), (1e-200 * u, 0 * u)):
         with np.errstate(all="ignore"):
-            r1, r2, total = (np.array(v) for v in rotation_of(tuple(f1), tuple(f2)))
+            r1, r2, total = (np.array(v) for v in rotation_of(tuple(f1), tuple(f2), TINY))
         if total > 1e-150:
             np.testing.assert_allclose([r1 @ r1, r2 @ r2, r1 @ r2], [1, 1, 0], atol=1e-12)
             assert abs(r1 @ f1 + r2 @ f2 - total) < 1e-12 * total

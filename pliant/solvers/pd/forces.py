@@ -21,7 +21,7 @@ from ...laws.attachment import attachment
 from ...laws.bending import isometric3
 from ...laws.distance import distance
 from ...laws.membrane import columns, rotation_of
-from ...laws.scalars import reciprocal
+from ...laws.scalars import reciprocal, spacing
 from ...laws.vectors import Vec, cross, dot, minus, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
 from ..motion import INV_H, RELAX, H
@@ -92,6 +92,7 @@ def force_membrane(
 ) -> None:
     """ARAP triangles with a trace row: the stress ``k (F - R)`` plus the pull of the trace times R."""
     factor, zero = world(r.softness, lanes), splat(x, 0.0, lanes)
+    tiny = 16.0 * spacing(zero)
     for c in range(lo, hi, stride(lanes)):
         i, j, k = index(r.ids, (0, c), lanes), index(r.ids, (1, c), lanes), index(r.ids, (2, c), lanes)
         d = (
@@ -101,14 +102,14 @@ def force_membrane(
             const(r.data, (5, c), lanes),
         )
         f1, f2 = columns(load3(x, i, lanes), load3(x, j, lanes), load3(x, k, lanes), d)
-        r1, r2, total = rotation_of(f1, f2)
+        r1, r2, total = rotation_of(f1, f2, tiny)
         d1, d2, trace = minus(f1, r1), minus(f2, r2), total - 2.0
         stiff, square = const(r.data, (0, c), lanes) * factor, dot(d1, d1) + dot(d2, d2)
         a, u, before, gamma = stiff, 0.5 * stiff * square, trace, zero
         if flags & DAMPED:
             gamma = zero + late_by(r, c, times, lanes)
             p1, p2 = columns(load3(y, i, lanes), load3(y, j, lanes), load3(y, k, lanes), d)
-            q1, q2, before = rotation_of(p1, p2)
+            q1, q2, before = rotation_of(p1, p2, tiny)
             before, shape = before - 2.0, sqrt(square)
             q1, q2 = minus(p1, q1), minus(p2, q2)
             late = shape - sqrt(dot(q1, q1) + dot(q2, q2))

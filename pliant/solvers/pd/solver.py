@@ -162,7 +162,10 @@ class Run:
         """x~, and d = 0."""
         ws = self.ws
         args = (self.particles, self.search, *self.moves, self.loads, self.air, self.times, sub)
-        stages.predict_tiles(*tiles, *args, ws.faces, ws.lanes, ws.items)
+        if ws.model.n_tiles > 1:
+            stages.predict_tiles(*tiles, *args, ws.faces, ws.lanes, ws.items)
+        else:
+            stages.predict(0, *args, ws.faces, ws.lanes, ws.items)
 
     def minimise(self, tiles: Tiles) -> None:
         """Local and global steps in turn."""
@@ -212,7 +215,11 @@ class Run:
     def finish(self, tiles: tuple[int, int]) -> None:
         """Positions and velocities."""
         ws = self.ws
-        stages.finish_tiles(*tiles, self.half, self.particles, self.search, self.times, ws.finite, ws.lanes)
+        args = (self.half, self.particles, self.search, self.times, ws.finite, ws.lanes)
+        if ws.model.n_tiles > 1:
+            stages.finish_tiles(*tiles, *args)
+        else:
+            stages.finish(0, *args)
 
     def keep_multipliers(self) -> None:
         """Evaluate once more, at the end of the step, and keep what each row pulls."""
