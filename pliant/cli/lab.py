@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "waves": "a pendulum that swings far, a string, a drum and a bar that ring, a wave up a hanging strip",
     "gradients": "every law's gradient against central differences",
     "yardstick": "how far solvers are from Newton's answer, by sweeps and by milliseconds",
+    "projective": "projective dynamics: iterations and history, precision, many worlds, large sheets",
     "stiff": "bars from soft to stiff and coarse to fine: solves in a step of MGPBD, gap to the minimum",
     "textile": "strips, the heavy elastica and the catenary under XPBD, with doubled substeps",
     "beams": "a strip as a beam under XPBD: tip loads from small to large, the first bending frequency",

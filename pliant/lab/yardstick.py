@@ -21,6 +21,7 @@ from ..errors import SolverError
 from ..solvers.base import Solver
 from ..solvers.mgpbd.solver import MGPBD
 from ..solvers.newton.solver import Newton
+from ..solvers.pd.solver import PD
 from ..solvers.xpbd.solver import XPBD
 from .experiment import Experiment, Line, Plot, Table, Verdict
 from .refinement import limits, refine
@@ -53,6 +54,8 @@ SOLVERS: tuple[Ladder, ...] = (
     Ladder("XPBD, coloured", lambda n: XPBD(1, n)),
     Ladder("XPBD, file order", lambda n: XPBD(1, n, "sequential")),
     Ladder("XPBD, Jacobi", lambda n: XPBD(1, n, "jacobi")),
+    Ladder("PD", lambda n: PD(1, n)),
+    Ladder("PD, no history", lambda n: PD(1, n, history=0)),
     Ladder("MGPBD", lambda n: MGPBD(max_iterations=n, polish=0), 16),
     Ladder("Newton, cut short", lambda n: Newton(max_iterations=n), 32),
 )
