@@ -168,7 +168,7 @@ def measure_safe(safe: Any, p: Any, corners: Any, near: Any, count: Any, normal:
         start[e] = clearance(safe, p.ids, k, k < corners, point(normal, e)) if d > 0.0 else 0.0
 
 
-@kernel
+@kernel(inline=True)
 def kept_apart(p: Any, k: Any, radius: Any) -> Any:
     """What a pair keeps, but at least a little of what it would keep without its distance at rest."""
     return max(p.keep[k], 0.05 * (radius[p.ids[k, 0]] + radius[p.ids[k, 3]]))

@@ -11,10 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend.jit import law
-from ..laws.vectors import Vec, dot, minus
+from ..laws.vectors import Vec, cross, dot, minus
 
 FACE, EDGE_AB, EDGE_AC, EDGE_BC, CORNER_A, CORNER_B, CORNER_C = 0, 1, 2, 3, 4, 5, 6
 """What of a triangle is nearest to a vertex."""
+
+CLEAR = 1e-8
+"""Squared sine of an angle above which the nearest points of lines and planes are good to half their digits:
+where they lie inside the features nothing else has to be tried."""
 
 CROSSED, ENDED = 0, 1
 """What of two edges is nearest: points inside both, or an end of one."""
@@ -31,9 +35,27 @@ def on_segment(d: Vec, e: Vec) -> tuple[Any, Any]:
 
 
 @law
+def beyond(r: Vec, e: Vec, f: Vec, reach: Any) -> Any:
+    """True where the lines or the plane that e and f span lie farther than ``reach`` apart along e x f."""
+    n = cross(e, f)
+    h = dot(r, n)
+    return h * h > reach * reach * dot(n, n)
+
+
+@law
 def vertex_triangle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[Any, Any, Any, Any]:
     """From a point to a triangle: squared distance, weights of b and c in the nearest point, feature."""
     ab, ac, ap = minus(b, a), minus(c, a), minus(p, a)
+    g00, g01, g11 = dot(ab, ab), dot(ab, ac), dot(ac, ac)
+    h0, h1 = dot(ap, ab), dot(ap, ac)
+    det = g00 * g11 - g01 * g01
+    x, y = g11 * h0 - g01 * h1, g00 * h1 - g01 * h0
+    over = det > 0.0 and x >= 0.0 and y >= 0.0 and x + y <= det
+    x, y = (x / det, y / det) if over else (0.0, 0.0)
+    r = (ap[0] - x * ab[0] - y * ac[0], ap[1] - x * ab[1] - y * ac[1], ap[2] - x * ab[2] - y * ac[2])
+    face = dot(r, r)
+    if over and det > CLEAR * g00 * g11:
+        return face, x, y, FACE
     best, u = on_segment(ap, ab)
     v = 0.0
     feature = CORNER_A if u <= 0.0 else (CORNER_B if u >= 1.0 else EDGE_AB)
@@ -45,20 +67,8 @@ def vertex_triangle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[Any, Any, Any, Any]
     if d2 < best:
         best, u, v = d2, 1.0 - s, s
         feature = CORNER_B if s <= 0.0 else (CORNER_C if s >= 1.0 else EDGE_BC)
-    g00, g01, g11 = dot(ab, ab), dot(ab, ac), dot(ac, ac)
-    h0, h1 = dot(ap, ab), dot(ap, ac)
-    det = g00 * g11 - g01 * g01
-    s, t = g11 * h0 - g01 * h1, g00 * h1 - g01 * h0
-    if det > 0.0 and s >= 0.0 and t >= 0.0 and s + t <= det:
-        s, t = s / det, t / det
-        r = (
-            ap[0] - s * ab[0] - t * ac[0],
-            ap[1] - s * ab[1] - t * ac[1],
-            ap[2] - s * ab[2] - t * ac[2],
-        )
-        d2 = dot(r, r)
-        if d2 <= best:
-            best, u, v, feature = d2, s, t, FACE
+    if over and face <= best:
+        best, u, v, feature = face, x, y, FACE
     return best, u, v, feature
 
 
@@ -66,6 +76,16 @@ def vertex_triangle(p: Vec, a: Vec, b: Vec, c: Vec) -> tuple[Any, Any, Any, Any]
 def edge_edge(p: Vec, q: Vec, a: Vec, b: Vec) -> tuple[Any, Any, Any, Any]:
     """From the edge pq to the edge ab: squared distance, places on both in [0, 1], feature."""
     e, f, r = minus(q, p), minus(b, a), minus(p, a)
+    ee, ef, ff = dot(e, e), dot(e, f), dot(f, f)
+    er, fr = dot(e, r), dot(f, r)
+    det = ee * ff - ef * ef
+    u, v = ef * fr - ff * er, ee * fr - ef * er
+    inside = det > 0.0 and u > 0.0 and v > 0.0 and u < det and v < det
+    u, v = (u / det, v / det) if inside else (0.0, 0.0)
+    w = (r[0] + u * e[0] - v * f[0], r[1] + u * e[1] - v * f[1], r[2] + u * e[2] - v * f[2])
+    across = dot(w, w)
+    if inside and det > CLEAR * ee * ff:
+        return across, u, v, CROSSED
     best, t = on_segment(r, f)
     s, feature = 0.0, ENDED
     d2, place = on_segment(minus(q, a), f)
@@ -77,18 +97,6 @@ def edge_edge(p: Vec, q: Vec, a: Vec, b: Vec) -> tuple[Any, Any, Any, Any]:
     d2, place = on_segment(minus(b, p), e)
     if d2 < best:
         best, s, t = d2, place, 1.0
-    ee, ef, ff = dot(e, e), dot(e, f), dot(f, f)
-    er, fr = dot(e, r), dot(f, r)
-    det = ee * ff - ef * ef
-    u, v = ef * fr - ff * er, ee * fr - ef * er
-    if det > 0.0 and u > 0.0 and v > 0.0 and u < det and v < det:
-        u, v = u / det, v / det
-        w = (
-            r[0] + u * e[0] - v * f[0],
-            r[1] + u * e[1] - v * f[1],
-            r[2] + u * e[2] - v * f[2],
-        )
-        d2 = dot(w, w)
-        if d2 <= best:
-            best, s, t, feature = d2, u, v, CROSSED
+    if inside and across <= best:
+        best, s, t, feature = across, u, v, CROSSED
     return best, s, t, feature

@@ -24,9 +24,9 @@ PAIRS, CLOSE, SHORTENED, WANTED, REMOVED, NEAREST, SEARCHES, STUCK, FIGURES = 0,
 motion that was wanted and that was removed, summed over vertices and rounds [m]; smallest distance over what
 a pair keeps; searches; rounds in which a whole world had to stay."""
 
-COVER, AHEAD, MARGIN, LEAST_MARGIN = 1.05, 1.5, 0.25, 0.02
-"""A margin holds a little more than the motion at hand; or, up to so many lengths of the scene, so many times
-the motion until the next step; and a few hundredths of a length more."""
+COVER, AHEAD, MARGIN, FEW, LEAST_MARGIN = 1.05, 1.5, 0.25, 4.0, 0.02
+"""A margin holds a little more than the motion at hand, or so many times the motion until the next step, but
+of that no more than so many lengths of the scene, or a few such motions and a length; and a little more."""
 
 STRIDE, STRIDES = 1.0, 16
 """Longest way between two searches, in lengths of the scene; most of them. Longer ways are gone in parts."""
@@ -195,7 +195,8 @@ def relist(g: Any, w: Any, skin: Any, rooms: Any, k: Any, ahead: Any) -> Any:
     for i in skin.vertices:
         step = displacement(i, g.safe[w], g.goal[w], drift)
         least = LEAST_MARGIN * g.length
-        g.margin[w, i] = least + max(COVER * step, min(AHEAD * ahead * step, MARGIN * g.length))
+        most = max(MARGIN * g.length, min(FEW * step, g.length))
+        g.margin[w, i] = least + max(COVER * step, min(AHEAD * ahead * step, most))
         for m in range(3):
             g.origin[w, i, m] = g.safe[w, i, m]
     search = room_of(rooms, k)

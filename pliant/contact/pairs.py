@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backend.jit import kernel
-from ..laws.vectors import Vec
+from ..laws.vectors import Vec, minus
 from .boxes import LEAF, Boxes, apart, build_tree, empty_boxes
-from .features import edge_edge, vertex_triangle
+from .features import beyond, edge_edge, vertex_triangle
 from .nearest import next_node
 from .skin import Skin
 
@@ -68,7 +68,7 @@ def room_to_search(skin: Skin) -> Search:
     )
 
 
-@kernel
+@kernel(inline=True)
 def point(x: Any, i: Any) -> Vec:
     """Row i."""
     return x[i, 0], x[i, 1], x[i, 2]
@@ -86,7 +86,7 @@ def edge_gap2(x: Any, i: Any, j: Any, ia: Any, ib: Any) -> Any:
     return edge_edge(point(x, i), point(x, j), point(x, ia), point(x, ib))[0]
 
 
-@kernel
+@kernel(inline=True)
 def most(margin: Any, ids: Any, k: Any) -> Any:
     """The largest margin of the corners of an edge or a triangle."""
     out = margin[ids[k, 0]]
@@ -108,7 +108,7 @@ def enclose(x: Any, margin: Any, ids: Any, box: Any) -> None:
             box[k, m], box[k, m + 3] = low - around, high + around
 
 
-@kernel
+@kernel(inline=True)
 def note(p: Any, n: Any, owner: Any, partner: Any, d2: Any) -> Any:
     """Write a pair into place n, if there is one; the next place."""
     if n < p.owner.size:
@@ -116,18 +116,21 @@ def note(p: Any, n: Any, owner: Any, partner: Any, d2: Any) -> Any:
     return n + 1
 
 
-@kernel
+@kernel(inline=True)
 def try_corner(x: Any, margin: Any, skin: Any, i: Any, t: Any, p: Any, n: Any) -> Any:
     """List vertex i and triangle t if they are near; the next place."""
     ia, ib, ic = skin.triangles[t, 0], skin.triangles[t, 1], skin.triangles[t, 2]
     if i in (ia, ib, ic):
         return n
-    d2 = corner_gap2(x, i, ia, ib, ic)
     reach = skin.radius[i] + skin.radius[ia] + margin[i] + most(margin, skin.triangles, t)
+    o = point(x, ia)
+    if beyond(minus(point(x, i), o), minus(point(x, ib), o), minus(point(x, ic), o), reach):
+        return n
+    d2 = corner_gap2(x, i, ia, ib, ic)
     return note(p, n, i, t, d2) if d2 < reach * reach else n
 
 
-@kernel
+@kernel(inline=True)
 def try_edges(x: Any, margin: Any, skin: Any, e: Any, f: Any, p: Any, n: Any) -> Any:
     """List two edges if they are near; the next place."""
     if e > f:
@@ -135,8 +138,11 @@ def try_edges(x: Any, margin: Any, skin: Any, e: Any, f: Any, p: Any, n: Any) ->
     i, j, k, l = skin.edges[e, 0], skin.edges[e, 1], skin.edges[f, 0], skin.edges[f, 1]
     if k in (i, j) or l in (i, j):
         return n
-    d2 = edge_gap2(x, i, j, k, l)
     reach = skin.radius[i] + skin.radius[k] + most(margin, skin.edges, e) + most(margin, skin.edges, f)
+    p0, p2 = point(x, i), point(x, k)
+    if beyond(minus(p2, p0), minus(point(x, j), p0), minus(point(x, l), p2), reach):
+        return n
+    d2 = edge_gap2(x, i, j, k, l)
     return note(p, n, e, f, d2) if d2 < reach * reach else n
 
 
