@@ -102,7 +102,9 @@ def _lattice(outline: Array, size: float, grain: tuple[float, float]) -> Array:
         if level + 1 < levels:
             wanted &= local > h / 1.45
         grid = grid[wanted & (distance > CLEARANCE * local)]
-        if kept and len(grid):
+        if not len(grid):
+            continue
+        if kept:
             others = np.concatenate(kept)
             gap = np.sqrt(((grid[:, None] - others[None]) ** 2).sum(axis=2)).min(axis=1)
             grid = grid[gap > 0.75 * h]

@@ -22,10 +22,10 @@ def skirt_pattern(
     flare: float = 2.0,
     band: float = 0.04,
     gather: float = 1.0,
-    height: float = 1.02,
+    waist_height: float = 1.02,
 ) -> Pattern:
-    """waist: girth, length: of the skirt under its band, band: its height, height: of the waist over the
-    ground, all in m; flare: girth of the hem over that of the top (more than 1); gather: length of the
+    """waist: girth, length: of the skirt under its band, band: its height, waist_height: of the waist over
+    the ground, all in m; flare: girth of the hem over that of the top (more than 1); gather: length of the
     skirt's upper edge over that of the band, to which it is sewn.
     """
     top = length / (flare - 1)  # radius of the ring inside
@@ -48,14 +48,14 @@ def skirt_pattern(
             Edge("top", ring(top, spread), bulge=-bulge),
             Edge(f"{sides[1]} side", ring(top, -spread)),
         ]
-        where = np.array([0, -wrap if name == "front" else wrap, height - band - 0.02])
+        where = np.array([0, -wrap if name == "front" else wrap, waist_height - band - 0.02])
         panels.append(Panel(name, edges, placement=Placement(where, turn, wrap)))
     # The band starts around the waist, its ends at the left side.
     round_right = np.column_stack([[0.0, -1, 0], [0, 0, 1], [-1, 0, 0]])
     radius = 1.02 * waist / (2 * np.pi)
     strip = [Edge("bottom", (-0.5 * waist, 0)), Edge("end", (0.5 * waist, 0)),
              Edge("top", (0.5 * waist, band)), Edge("start", (-0.5 * waist, band))]  # fmt: skip
-    where = np.array([-radius, 0, height - band])
+    where = np.array([-radius, 0, waist_height - band])
     panels.append(Panel("band", strip, placement=Placement(where, round_right, radius)))
     ease = max(gather, 1 / gather) - 1 + 0.03
     return Pattern("skirt", panels, [

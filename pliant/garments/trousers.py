@@ -27,10 +27,11 @@ def trousers_pattern(
     length: float = 1.0,
     rise: float = 0.28,
     fork: float = 0.035,
-    height: float = 1.03,
+    waist_height: float = 1.03,
 ) -> Pattern:
     """waist, hips: girths; hem: girth of a leg's opening; length: along the side; rise: from the crotch up to
-    the waist; fork: how far the crotch reaches beyond the middle; height: of the waist over the ground, m.
+    the waist; fork: how far the crotch reaches beyond the middle; waist_height: of the waist over the ground,
+    m.
 
     Its mannequin stands with the legs closer: ``mannequin(legs=3)``.
     """
@@ -55,7 +56,7 @@ def trousers_pattern(
         x = apart if name.startswith("left") else -apart
         y = -forth if name.endswith("front") else forth
         local = middle if plain else -middle
-        place = Placement(np.array([x, y, height - length]) - turn @ (local, 0, 0), turn, bend, local)
+        place = Placement(np.array([x, y, waist_height - length]) - turn @ (local, 0, 0), turn, bend, local)
         panels.append(Panel(name, edges if plain else mirrored(edges), placement=place))
     seams = [Seam("front middle", ["left front.centre"], ["-right front.centre"]),
              Seam("back middle", ["right back.centre"], ["-left back.centre"])]  # fmt: skip

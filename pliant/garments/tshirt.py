@@ -32,15 +32,15 @@ def tshirt_pattern(
     cuff: float = 0.37,
     slope: float = 0.05,
     arms: float = 25.0,
-    height: float = 1.46,
+    shoulder_height: float = 1.46,
 ) -> Pattern:
     """A T-shirt that lies flat without a strain: the cap of a sleeve is the armhole's own curve.
 
     chest: girth; length from the shoulder at the neck to the hem; shoulder: from tip to tip; neck: width of
     the neckline, neck_drop: its depth in front and at the back; armhole: from the tip down to the underarm;
-    sleeve: length along the top; cuff: girth; slope: fall of the shoulder from neck to tip; height: of the
-    shoulder at the neck over the ground, all in m; arms: how far the sleeves point below the horizontal
-    [degrees]. The wearer faces -y; "left" is the wearer's.
+    sleeve: length along the top; cuff: girth; slope: fall of the shoulder from neck to tip;
+    shoulder_height: of the shoulder at the neck over the ground, all in m; arms: how far the sleeves point
+    below the horizontal [degrees]. The wearer faces -y; "left" is the wearer's.
     """
     w, s, n = 0.25 * chest, 0.5 * shoulder, 0.5 * neck
     tip = np.array([s, length - slope])
@@ -49,7 +49,7 @@ def tshirt_pattern(
         [[s + 0.15 * (w - s), under[1] + 0.02 * armhole], [s - 0.05, tip[1] - 0.45 * armhole]]
     )
     body = [
-        _torso(name, sides, w, n, tip, under, controls, length, drop, height)
+        _torso(name, sides, w, n, tip, under, controls, length, drop, shoulder_height)
         for name, sides, drop in zip(("front", "back"), (("left", "right"), ("right", "left")), neck_drop,
                                      strict=True)
     ]  # fmt: skip
@@ -57,7 +57,9 @@ def tshirt_pattern(
     along, across = np.array([np.cos(down), -np.sin(down)]), np.array([np.sin(down), np.cos(down)])
     in_sleeve = np.array([-across, -along])  # flat lay -> the sleeve's own x (under the arm), y (up the arm)
     cap, bends = in_sleeve @ (under - tip), (controls - tip) @ in_sleeve.T
-    sleeves = [_sleeve(side, cap, bends, sleeve, 0.5 * cuff, tip, down, height - length) for side in (1, -1)]
+    sleeves = [
+        _sleeve(side, cap, bends, sleeve, 0.5 * cuff, tip, down, shoulder_height - length) for side in (1, -1)
+    ]
     return Pattern("T-shirt", [*body, *sleeves], _seams(), {
         "hem": ["front.hem", "back.hem"], "neck": ["front.neck", "back.neck"],
         "left cuff": ["left sleeve.cuff"], "right cuff": ["right sleeve.cuff"],

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.diagnostics.intersections import self_intersections
-from pliant.errors import MeshWarning
+from pliant.errors import MeshWarning, PliantError
 from pliant.garments.garment import OPEN, Garment, meshed
 from pliant.garments.mannequin import Limb
 from pliant.garments.transfer import shaped_like
@@ -84,7 +84,12 @@ def _sewn(garment: Garment, table: Table, seconds: float, settle: float) -> Garm
     quiet = replace(table, seen=lambda x: None)
     found: list[Garment] = []
     for coarser in COARSER:
-        draft = _sewn(meshed(garment.pattern, coarser * garment.size), quiet, seconds, settle)
+        try:
+            draft = _sewn(meshed(garment.pattern, coarser * garment.size), quiet, seconds, settle)
+        except PliantError:  # too coarse for a narrow panel, or a seam stays open: another may do
+            if coarser == COARSER[-1] and not found:
+                raise
+            continue
         found.append(shaped_like(garment, draft))
         if not settle:
             break

@@ -97,6 +97,13 @@ def test_the_shirt_of_garmentcode() -> None:
     assert len(pl.self_intersections(x, g.pieces)) == 0
 
 
+def test_the_shirt_of_garmentcode_in_large_triangles() -> None:
+    """Edges of 0.75 cm in panels of 20 cm: levels of the lattice may have no room."""
+    pattern = read_pattern(data_dir() / "garmentcode" / "shirt_mean_specification.json")
+    for size in (0.05, 0.08):
+        assert len(meshed(pattern, size).loops) == 4
+
+
 def test_specifications_with_mistakes(tmp_path: Path) -> None:
     text = (data_dir() / "garmentcode" / "shirt_mean_specification.json").read_text()
     for change, said in (
