@@ -94,7 +94,7 @@ def test_it_hangs_by_its_shoulders() -> None:
 
 @pytest.mark.slow
 def test_cotton_at_rest() -> None:
-    """With its own bending, without gravity: strained again where seams curve and triangles are fine enough."""
+    """With its own bending, without gravity: strained again at curved seams, where triangles are fine."""
     strains = {}
     for vertices in (500, 2000):
         sewn = shirt(SIZES[vertices])
@@ -152,9 +152,27 @@ def test_the_others(name: str) -> None:
     assert np.abs(sim.vertex_strain()).max() < 0.06
 
 
-@pytest.mark.slow
-def test_the_shirt_of_garmentcode_is_sewn() -> None:
+def test_the_shirt_of_garmentcode_is_sewn_and_hangs() -> None:
+    """The body that it was made for is not part of it: it is sewn around nothing.
+
+    At its armpits, where edges are 8 mm long, strain is left that falls with the size of triangles: 0.95 %
+    at 50 mm, 0.5 % at 30 mm, 0.24 % at 20 mm; a warning says so.
+    """
     pattern = pl.garments.read_pattern(data_dir() / "garmentcode" / "shirt_mean_specification.json")
-    sewn = pl.sew(pl.garments.meshed(pattern, 0.03), pl.garments.mannequin(arms=50.5), seconds=6, settle=0)
+    with pytest.warns(pl.MeshWarning, match=r"its panels stay strained by up to 0\.\d+ %"):
+        sewn = pl.sew(pl.garments.meshed(pattern, 0.045))
     assert sewn.gap < 1e-4
+    assert np.abs(panel_strains(sewn)).max() < 0.01
+    assert np.quantile(np.abs(panel_strains(sewn)), 0.9) < 1e-3
     assert len(sewn.loops) == 4
+    assert len(crossing_triangles(sewn.mesh.vertices, sewn.triangles)) == 0
+    neck = max(sewn.loops.values(), key=lambda loop: sewn.mesh.vertices[loop, 2].mean())
+    scene = pl.Scene(air_drag=2.0)
+    cloth = scene.add_cloth(sewn, pl.fabrics.cotton, pins=neck)
+    sim = pl.Simulation(scene, pl.XPBD(substeps=60))
+    for _ in range(30):
+        info = sim.step("full")
+    assert info.ok()
+    hang = cloth.x[0][neck, 2].mean() - cloth.x[0][:, 2].min()
+    assert 0.40 < hang < 0.65
+    assert np.quantile(np.abs(sim.vertex_strain()), 0.99) < 0.04
