@@ -338,6 +338,12 @@ def test_the_conformance_suite_holds_in_short() -> None:
     assert report.count("passed") == len(ROWS_IN_SHORT)
 
 
+def test_multigrid_stands_elements_without_stiffness() -> None:
+    """Single elements of every law, slack limits of strain among them, whose matrix at rest is zero."""
+    report = check_solver(pl.MGPBD(linear="multigrid"), ("float64",), (1,), names=["angular_momentum"])
+    assert report.ok, report
+
+
 def test_without_polish_momentum_is_not_claimed() -> None:
     assert pl.MGPBD().claims.momentum
     assert not pl.MGPBD(polish=0).claims.momentum

@@ -69,7 +69,7 @@ class Multigrid:
         if pattern.n:
             rest = pattern.matrix(data)
             own = rest.diagonal()
-            rest.setdiag(own + HELD * np.maximum(own, own.mean()))
+            rest.setdiag(own + HELD * np.maximum(own, own.mean() or 1.0))
             self.hierarchy = Hierarchy(rest, rigid_modes(x))
 
     def begin(self) -> None:
