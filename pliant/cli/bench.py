@@ -8,6 +8,7 @@ WORKLOADS = {
     "cloth": "one hanging cloth, Pliant beside its peers: time per frame, strain, memory",
     "batch": "many worlds of one hanging cloth: world-steps per second, strain, memory",
     "worlds": "many worlds beside the peers that can run them",
+    "factor": "sparse factors and solves beside SuperLU, cholespy and qdldl: time, entries, memory",
     "bar": "a soft bar bends under its own weight, Pliant beside its peers: time per frame, tip",
 }
 
@@ -23,6 +24,10 @@ def run(args: argparse.Namespace) -> int:
         from pliant.bench import batch
 
         return batch.main(args.arguments)
+    if args.workload == "factor":
+        from pliant.bench import factor
+
+        return factor.main(args.arguments)
     from pliant.bench import compare
 
     return compare.main(args.workload, args.arguments)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.entry import entry
+from ..backend.entry import entry, place
 from ..backend.jit import kernel
 from ..backend.lanes import load, store, stride
 from .schedule import DEEP, PAD
@@ -23,17 +23,17 @@ from .schedule import DEEP, PAD
 def diagonal(f: Any, at: Any, ld: Any, p: Any, nb: Any) -> Any:
     """Cholesky factor of the nb x nb block at p of the front at ``at``; the column that fails, or -1."""
     for k in range(p, p + nb):
-        pivot = f[at + k * ld + k, 0]
+        pivot = entry(f, at + k * ld + k)
         if not pivot > 0.0:  # NaN too
             return k
         root = np.sqrt(pivot)
-        f[at + k * ld + k, 0] = root
+        place(f, at + k * ld + k, root)
         for i in range(k + 1, p + nb):
-            f[at + i * ld + k, 0] /= root
+            place(f, at + i * ld + k, entry(f, at + i * ld + k) / root)
         for i in range(k + 1, p + nb):
-            s = f[at + i * ld + k, 0]
+            s = entry(f, at + i * ld + k)
             for j in range(k + 1, i + 1):
-                f[at + i * ld + j, 0] -= s * f[at + j * ld + k, 0]
+                place(f, at + i * ld + j, entry(f, at + i * ld + j) - s * entry(f, at + j * ld + k))
     return -1
 
 
@@ -44,7 +44,7 @@ def columns_below(
     """Rows lo to hi of the columns p to p + nb, in the front and in ``t``."""
     for i in range(lo, hi):
         for k in range(nb):
-            t[tat + k * ld + i, 0] = entry(f, at + i * ld + p + k)
+            place(t, tat + k * ld + i, entry(f, at + i * ld + p + k))
     for i in range(lo, hi, stride(lanes)):
         for k in range(nb):
             row = at + (p + k) * ld + p
@@ -54,7 +54,7 @@ def columns_below(
             store(t, (tat + k * ld + i,), s / entry(f, row + k), lanes)
     for i in range(lo, hi):
         for k in range(nb):
-            f[at + i * ld + p + k, 0] = entry(t, tat + k * ld + i)
+            place(f, at + i * ld + p + k, entry(t, tat + k * ld + i))
 
 
 @kernel

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend.entry import entry
+from ..backend.entry import entry, place
 from ..backend.jit import kernel, prange
 from .dense import deep_block, deep_of, rows_below, tiles
 from .schedule import PAD
@@ -42,21 +42,22 @@ def assemble(s: Any, at: Any, lo: Any, hi: Any, memory: Any, shape: Any, matrix:
     """Rows lo to hi of the front of supernode s: numbers of the matrix and what its children hand on."""
     data, f, u = memory[0], memory[1], memory[3]
     rows_at, places, child, child_at, updates_at = shape[1], shape[2], shape[3], shape[4], shape[5]
-    source, place, source_at = matrix
+    source, into, source_at = matrix
     ld = size(s, shape)[1] + PAD
     for i in range(lo, hi):
         for j in range(i + 1):
-            f[at + i * ld + j, 0] = 0.0
+            place(f, at + i * ld + j, 0.0)
     for p in range(source_at[s], source_at[s + 1]):
-        if lo <= place[p, 0] < hi:
-            f[at + place[p, 0] * ld + place[p, 1], 0] += data[source[p]]
+        if lo <= into[p, 0] < hi:
+            f[at + into[p, 0] * ld + into[p, 1], 0] += data[source[p]]
     for c in range(child_at[s], child_at[s + 1]):
         p, m, v = rows_at[child[c]], rows_at[child[c] + 1] - rows_at[child[c]], updates_at[child[c]]
         for i in range(m):
             if lo <= places[p + i] < hi:
                 row = at + places[p + i] * ld
                 for j in range(i + 1):
-                    f[row + entry(places, p + j), 0] += entry(u, v + i * m + j)
+                    to = row + entry(places, p + j)
+                    place(f, to, entry(f, to) + entry(u, v + i * m + j))
 
 
 @kernel
@@ -74,16 +75,16 @@ def hand_on(s: Any, at: Any, lo: Any, hi: Any, memory: Any, shape: Any) -> None:
             row, k = at + i * ld + c, i - c
             if k < w:
                 for j in range(k):
-                    out[v + k * (k + 1) // 2 + j] = entry(f, row + j)
+                    place(out, v + k * (k + 1) // 2 + j, entry(f, row + j))
                 out[v + k * (k + 1) // 2 + k] = 1.0 / entry(f, row + k)
             else:
                 for j in range(w):
-                    out[below + (k - w) * w + j] = entry(f, row + j)
+                    place(out, below + (k - w) * w + j, entry(f, row + j))
         c += w
     height, v = nf - width, updates_at[s]
     for i in range(max(lo, width), hi):
         for j in range(i - width + 1):
-            u[v + (i - width) * height + j] = entry(f, at + i * ld + width + j)
+            place(u, v + (i - width) * height + j, entry(f, at + i * ld + width + j))
 
 
 @kernel

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import splu
 
 from pliant.backend.threads import set_threads
 from pliant.errors import SolverError
+from pliant.linear import cholesky, fronts, substitution
 from pliant.linear.cholesky import Cholesky
 from pliant.linear.ordering import WAYS
 
@@ -91,7 +92,7 @@ def test_a_column_has_the_same_bits_in_any_company(dtype: type) -> None:
     assert len(factor.analysis.parts) > 3
     worlds = np.random.default_rng(4).standard_normal((70, factor.n, 3)).astype(dtype)
     alone = [factor.solve(worlds[w], dtype) for w in (0, 7, 69)]
-    for width in (1, 2, 16, 32):
+    for width in (1, 16, 32):
         tiles = -(-len(worlds) // width)
         padded = np.concatenate([worlds, np.repeat(worlds[:1], tiles * width - len(worlds), axis=0)])
         b = np.ascontiguousarray(padded.reshape(tiles, width, factor.n, 3).transpose(0, 2, 3, 1))
@@ -115,13 +116,17 @@ import spd_matrices as matrices
 from pliant.backend.threads import set_threads
 from pliant.linear.cholesky import Cholesky
 set_threads({threads})
-factor = Cholesky(matrices.cloth(60))
-b = np.random.default_rng(5).standard_normal((factor.n, 3))
-print(hashlib.sha256(factor.values.tobytes() + factor.solve(b).tobytes()).hexdigest())
+for matrix in (matrices.cloth(60), matrices.random_spd(600, 1.0, 3)):
+    factor = Cholesky(matrix, "minimum degree")
+    b = np.random.default_rng(5).standard_normal((factor.n, 3))
+    x = factor.solve(b)
+    assert np.abs(matrix @ x - b).max() < 1e-10
+    print(hashlib.sha256(factor.values.tobytes() + x.tobytes()).hexdigest())
 """
 
 
 def test_factor_and_solution_have_the_same_bits_for_any_number_of_threads() -> None:
+    """The first matrix has parts, the second one front and panels that all threads work on."""
     said = [
         subprocess.run(
             [sys.executable, "-c", THREADS.format(threads=threads)],
@@ -139,6 +144,27 @@ def test_factor_and_solution_have_the_same_bits_for_any_number_of_threads() -> N
         for threads in (1, 2, 3)
     ]
     assert said[0] == said[1] == said[2]
+
+
+def test_the_second_matrix_is_large_enough_to_be_shared() -> None:
+    a = Cholesky(matrices.random_spd(600, 1.0, 3), "natural").analysis
+    assert a.blocks == 1
+    assert a.n**3 > fronts.LARGE
+    assert (a.panels[:, 1] * (a.panels[:, 3] - a.panels[:, 2])).max() >= substitution.LARGE
+    assert a.stored * 4 >= cholesky.ALONE
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize(("tiles", "columns"), [(1, 1), (1, 3), (2, 3), (1, 48), (2, 96), (3, 50), (1, 2000)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_groups_hold_all_columns(dtype: type, tiles: int, columns: int, threads: int) -> None:
+    width, group, groups = cholesky.grouping(tiles, columns, 10_000, dtype, threads)
+    assert group % width == 0
+    assert groups == tiles * -(-columns // group)
+    assert group < columns + width
+    busiest = -(-groups // threads) * group  # columns that one thread solves
+    assert busiest >= tiles * columns / threads
+    assert busiest * threads <= 2 * (tiles * columns + threads * width)
 
 
 def test_in_place_and_out_of_place_agree() -> None:
