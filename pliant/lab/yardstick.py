@@ -229,7 +229,8 @@ def verdicts(scene: str, marks: Sequence[Mark], ruler: Reference, record: dict[s
         mine = [m for m in marks if m.solver == ladder.name]
         if len(mine) < 2 or ladder.name.startswith("Newton"):
             continue
-        rises = max(b.distance / a.distance for a, b in pairwise(mine))
+        off = [max(m.distance, NEGLIGIBLE) for m in mine]
+        rises = max(b / a for a, b in pairwise(off))
         out.append(
             Verdict(f"{scene}, {ladder.name}: distance after more sweeps, over that before, largest",
                     rises, RISE, 0, "more sweeps of the same problem", at_most=True)
@@ -242,6 +243,9 @@ def verdicts(scene: str, marks: Sequence[Mark], ruler: Reference, record: dict[s
             )  # fmt: skip
     return out
 
+
+NEGLIGIBLE = 1e-6
+"""Distances below this [edges] count as this one: who has arrived may stir."""
 
 RISE = 1.1
 """More sweeps may leave this much more: XPBD passes the minimiser on its way to a limit beside it."""
