@@ -129,12 +129,12 @@ def _adopt(root: Path, folder: Path) -> None:
                 _copy(kernel, folder / kernel.name)
         for part in same:
             del wanted[part]
-    part = folder / f"{VIEWS}.{os.getpid()}.part"
+    ours = folder / f"{VIEWS}.{os.getpid()}.part"
     try:
-        part.write_text(json.dumps(mine), encoding="utf-8")
-        part.replace(folder / VIEWS)
+        ours.write_text(json.dumps(mine), encoding="utf-8")
+        ours.replace(folder / VIEWS)
     except OSError:
-        part.unlink(missing_ok=True)
+        ours.unlink(missing_ok=True)
 
 
 def _age(path: Path) -> float:
