@@ -19,6 +19,7 @@ from pliant.errors import PliantError
 from pliant.geometry import shapes
 from pliant.geometry.colliders import Cylinder, Plane
 from pliant.materials import fabrics
+from pliant.model import Contact
 from pliant.scene import Scene
 from pliant.simulation import Simulation
 from pliant.solvers.xpbd.solver import XPBD
@@ -68,7 +69,7 @@ class Table(Cylinder):
 
 def make_scene(edge: float) -> Scene:
     """The cloth, a little off the centre as cloths are, just above a table with one foot."""
-    scene = Scene(air_drag=AIR_DRAG)
+    scene = Scene(air_drag=AIR_DRAG, contact=Contact())
     cloth = shapes.disc(CLOTH_RADIUS, edge)
     start = (*OFF_CENTRE, TABLE_HEIGHT + 0.005)
     scene.add_cloth(cloth, fabrics.cotton, position=start, name="tablecloth")
