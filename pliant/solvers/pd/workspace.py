@@ -26,7 +26,7 @@ from .sums import CHUNK, STRANDS
 
 Array = np.ndarray
 
-CACHED = 3 << 20
+CACHED = 1 << 20
 """Bytes of one vector of all worlds that are worked on at a time: they stay in a processor's cache."""
 TEAMWORK = 8192
 """Particles from which one world is worth several threads."""
