@@ -1,4 +1,4 @@
-"""Projective dynamics: how fast it converges, what single precision costs, many worlds, large sheets.
+"""Projective dynamics: convergence, single precision, many worlds, large sheets, and what solves its matrix.
 
 The sheet is that of the benchmark: 1 m x 1 m, held at two corners, E t = 1 kN/m, 0.2 kg/m^2, 1/60 s.
 Convergence is that of local and global steps in turn, with and without history, in one step of a sheet that
@@ -9,13 +9,17 @@ them stands what others report of theirs, for cloths of about that size and with
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from ..geometry import shapes
+from ..linear.cholesky import Cholesky
+from ..linear.pcg_columns import Jacobi, pcg_columns
 from ..materials import Fabric
 from ..scene import Scene
 from ..simulation import Simulation
+from ..solvers.pd.matrix import constant_matrix
 from ..solvers.pd.solver import PD
 from .experiment import Experiment, Line, Plot, Table, Verdict
 
@@ -166,8 +170,50 @@ def sizes(out: Experiment, edges: tuple[int, ...]) -> None:
     out.plots.append(Plot("memory", "unknowns", "MiB", [Line("factor and vectors", unknowns, memory)], "xy"))
 
 
+STIFFER = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 1e1)
+"""Factors on the stiffness of the sheet."""
+ENOUGH, MOST = 1e-8, 20_000
+"""Share of the right-hand side that conjugate gradients leave; most iterations."""
+
+
+def direct_or_iterative(out: Experiment, n: int) -> None:
+    """A solve with A by substitution, and by conjugate gradients from nothing, as the sheet gets stiffer."""
+    model = sheet(n, PD()).model
+    size = model.n_particles
+    b = np.random.default_rng(3).normal(size=(size, 3))
+    rows, counts = [], []
+    for factor in STIFFER:
+        soft = {law: replace(k, compliance=k.compliance / factor) for law, k in model.blocks.items()}
+        a, _ = constant_matrix(replace(model, blocks=soft), size, model.mass / DT**2, DT)
+        clock = time.perf_counter()
+        cholesky = Cholesky(a)
+        made = time.perf_counter() - clock
+        clock = time.perf_counter()
+        x = cholesky.solve(b)
+        solved = time.perf_counter() - clock
+        clock = time.perf_counter()
+        found = pcg_columns(a, b, Jacobi(a), tolerance=ENOUGH, most=MOST)
+        spent = time.perf_counter() - clock
+        counts.append(int(found.iterations.max()))
+        left = float(np.linalg.norm(b - a @ x) / np.linalg.norm(b))
+        rows.append((factor, 1e3 * made, 1e3 * solved, left, counts[-1], 1e3 * spent))
+    head = ("stiffness, times", "factor [ms]", "solve [ms]", "residual", "PCG iterations", "PCG [ms]")
+    out.tables.append(Table(f"direct against PCG (Jacobi, to {ENOUGH:g}), {n} x {n}", head, rows))
+    out.plots.append(
+        Plot("conjugate gradients", "stiffness, times", "iterations", [Line("PCG", STIFFER, counts)], "xy")
+    )
+    out.verdicts += [
+        Verdict("PCG's iterations from softest to stiffest, ratio", counts[-1] / counts[0], 10, 0,
+                "root of the condition number, which inertia bounds while it counts", at_least=True),
+        Verdict("PCG's iterations over the last tenfold, ratio", counts[-1] / counts[-2], 1.1, 0,
+                "inertia no longer counts: the condition number is the mesh's", at_most=True),
+        Verdict("residual of substitution, largest", max(r[3] for r in rows), 1e-10, 0,
+                "backward stable: eps times the condition number at most", at_most=True),
+    ]  # fmt: skip
+
+
 def run(quick: bool = False) -> Experiment:
-    """All four; quick: small ones."""
+    """All five; quick: small ones."""
     out = Experiment(
         "projective",
         "Projective dynamics",
@@ -179,5 +225,6 @@ def run(quick: bool = False) -> Experiment:
     convergence(out, 9 if quick else 33)
     precision(out, 9 if quick else 33, 30 if quick else 120)
     worlds(out, (16,) if quick else (1, 16, 64, 256, 1024))
+    direct_or_iterative(out, 17 if quick else 101)
     sizes(out, (17, 33) if quick else (33, 101, 257, 577, 1001))
     return out

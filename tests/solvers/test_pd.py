@@ -118,6 +118,29 @@ def test_a_world_that_is_stiffer_converges_to_its_own_minimum() -> None:
     assert np.abs(sim.x[0] - sim.x[1]).max() > 1e-3
 
 
+def test_a_grip_lets_go_in_one_world_with_the_same_matrix() -> None:
+    """World 0 is held by two more corners, world 1 is not: each ends where Newton ends for its own scene."""
+
+    def held(solver: Any, grip: bool, worlds: int = 1) -> pl.Simulation:
+        scene = pl.Scene()
+        cloth = scene.add_cloth(pl.shapes.grid(9, 9), SOFT, pins=[0, 8])
+        if grip:
+            scene.add_attachment(cloth, [72, 80], stiffness=500.0)
+        return pl.Simulation(scene, solver, dt=DT, worlds=worlds)
+
+    sim = held(EXACT, True, 2)
+    sim.set(attachment_scale=[1.0, 1e-12])
+    factor = sim.workspace.factor(DT)
+    one, other = held(pl.Newton(), True), held(pl.Newton(), False)
+    for _ in range(3):
+        for run in (sim, one, other):
+            assert run.step().ok()
+    assert sim.workspace.factor(DT) is factor
+    np.testing.assert_allclose(sim.x[0], one.x[0], atol=1e-7)
+    np.testing.assert_allclose(sim.x[1], other.x[0], atol=1e-7)
+    assert np.abs(sim.x[0] - sim.x[1]).max() > 1e-3
+
+
 def test_a_tolerance_that_is_not_reached_is_reported() -> None:
     info = hung(solver=pl.PD(iterations=2, tolerance=1e-9)).step()
     assert info.status[0] == Status.NOT_CONVERGED
