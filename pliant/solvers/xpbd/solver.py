@@ -185,6 +185,8 @@ def find_contacts(
     model: Model, state: State, control: Control, colliders: Placed, ws: Workspace, dt: float
 ) -> bool:
     """Fill the contact lists; True when they had to grow."""
+    if not len(model.colliders):
+        return False
     ws.deepest[...] = 0
     analytic, meshes = colliders
     reach, fall = reach_of(model, control, dt)
@@ -304,26 +306,19 @@ def measure(
     sweeps: int,
 ) -> StepInfo:  # fmt: skip
     """Survey the result, freeze worlds that failed, and report."""
-    analytic, meshes = colliders
-    slack = np.array([1e-3 * model.length, 1e-3 * model.length], model.dtype)
-    touched, start = ws.nobody, gathered(ws.deepest, model)
-    on_meshes = np.zeros((model.n_worlds, 3))
-    if ws.surfaces is not None and meshes is not None:
-        before, reach = (ws.x_start, ws.v_start), reach_of(model, control, dt)
-        on_meshes = ws.surfaces.look_back(state, control, before, meshes, *reach, slack)
-        touched = ws.surfaces.traces.touched
-    survey(state.x_lanes, state.v_lanes, ws.contacts, analytic, touched, slack, ws.survey, ws.lanes)
-    finite, touching, deepest, missed = gathered(ws.survey, model).T
-    start, deepest, missed = (
-        np.maximum(a, b) for a, b in zip((start, deepest, missed), on_meshes.T, strict=True)
-    )
+    slack = 1e-3 * model.length
+    if model.n_worlds == 1 and not len(model.colliders):  # a kernel's call costs more than to look oneself
+        finite = np.isfinite(state.x_lanes).all() and np.isfinite(state.v_lanes).all()
+        bad, nothing = np.array([not finite]), np.zeros(1)
+        touching, start, deepest, missed = nothing, nothing, nothing, nothing
+    else:
+        bad, touching, start, deepest, missed = look_back(model, state, control, colliders, ws, dt, slack)
     status = np.zeros(model.n_worlds, np.int32)
-    bad = ~np.isfinite(finite)
     status[bad] |= int(Status.NONFINITE)
     status[state.frozen] = int(Status.FROZEN)
     status[(missed > 0) & ~bad] |= int(Status.CONTACT_MISSED)
     if len(model.colliders):
-        status[start > float(slack[0])] |= int(Status.START_PENETRATES)
+        status[start > float(model.dtype.type(slack))] |= int(Status.START_PENETRATES)
     if grew:
         status |= int(Status.CONTACT_GREW)
     restore_frozen(model, state, ws, bad | state.frozen)
@@ -337,3 +332,21 @@ def measure(
         max_penetration=np.where(bad, 0.0, deepest),
         **between,
     )
+
+
+def look_back(
+    model: Model, state: State, control: Control, colliders: Placed, ws: Workspace, dt: float, slack: float
+) -> tuple[Array, ...]:
+    """Of each world (W,): not finite; particles that touch; deepest at the start and now [m]; some missed."""
+    analytic, meshes = colliders
+    slacks = np.array([slack, slack], model.dtype)
+    touched, start = ws.nobody, gathered(ws.deepest, model)
+    on_meshes = np.zeros((model.n_worlds, 3))
+    if ws.surfaces is not None and meshes is not None:
+        before, reach = (ws.x_start, ws.v_start), reach_of(model, control, dt)
+        on_meshes = ws.surfaces.look_back(state, control, before, meshes, *reach, slacks)
+        touched = ws.surfaces.traces.touched
+    survey(state.x_lanes, state.v_lanes, ws.contacts, analytic, touched, slacks, ws.survey, ws.lanes)
+    finite, touching, deepest, missed = gathered(ws.survey, model).T
+    worst = (np.maximum(a, b) for a, b in zip((start, deepest, missed), on_meshes.T, strict=True))
+    return ~np.isfinite(finite), touching, *worst

@@ -79,7 +79,8 @@ class Workspace:
     def constraints(self, control: Any) -> Pool:
         """All constraints, with the softness of each world filled in."""
         for k, law in enumerate(LAWS):
-            np.divide(1.0, control.scale[law], out=self.pool.softness[:, k])
+            if law in self.blocks:
+                np.divide(1.0, control.scale[law], out=self.pool.softness[:, k])
         return self.pool
 
     def stored_place(self, law: str) -> Array:
