@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pliant.contact.arrays import DRAG, PUSH
+from pliant.solvers.motion import hold_of, pins_of
 from pliant.solvers.xpbd import solver as xpbd
 from pliant.solvers.xpbd import stages
 
@@ -89,8 +90,8 @@ def tell(lie: Lie, monkeypatch: pytest.MonkeyPatch) -> None:
         table = xpbd.step_table(solver, ws, by_color=ws.items is not ws.lanes)
         arrays = (
             ws.particles(step.state, control, dt / solver.substeps),
-            ws.pins(control, solver.substeps),
-            ws.hold(control, solver.substeps),
+            pins_of(control, ws.pin_ids, ws.pin_start, solver.substeps),
+            hold_of(control, ws.held_order, solver.substeps),
             ws.constraints(control),
             ws.gather,
             ws.contacts,

@@ -347,3 +347,10 @@ def test_json_is_strict() -> None:
 def test_status_in_words() -> None:
     assert status_words(0) == "ok"
     assert status_words(int(Status.NONFINITE | Status.CONTACT_GREW)) == "nonfinite, contact_grew"
+
+
+def test_the_command_line_knows_every_solver_of_scene_files() -> None:
+    from pliant import cli
+    from pliant.io import scenes
+
+    assert tuple(scenes.SOLVERS) == cli.SOLVERS

@@ -5,7 +5,8 @@ P pins, A attachments, T tiles, L lanes. A kernel works on one tile, items ``lo`
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ..backend.jit import kernel, law
 from ..backend.lanes import load3, store3
 from ..laws.vectors import Vec, minus, plus
 from ..laws.vectors import times as scaled
+
+if TYPE_CHECKING:
+    from ..state import Control
 
 Array = np.ndarray
 
@@ -39,6 +43,30 @@ class Hold(NamedTuple):
     target: Array
     arc: Array
     order: Array
+
+
+@lru_cache(maxsize=64)
+def shares(substeps: int, dtype: np.dtype) -> Array:
+    """Of the way at the end of each substep, (substeps,); nobody writes to it."""
+    return ((np.arange(substeps) + 1) / substeps).astype(dtype)
+
+
+def pins_of(control: Control, ids: Array, start: Array, substeps: int) -> Pins:
+    """Pins on their way from where they are, start (T, P, 3, L), to their targets."""
+    arcs = control.arcs("pins", substeps)
+    return Pins(ids, start, control.pin_targets, shares(substeps, start.dtype), arcs)
+
+
+def hold_of(control: Control, order: Array, substeps: int) -> Hold:
+    """Attachments on their way."""
+    arcs = control.arcs("attachments", substeps)
+    return Hold(control.attachment_start, control.attachment_targets, arcs, order)
+
+
+@kernel
+def coordinates(a: Any) -> Any:
+    """(N, 3, L) as (3 N, L): what is done alike to every coordinate fills the lanes of one world too."""
+    return a.reshape((a.shape[0] * 3, a.shape[2]))
 
 
 @law

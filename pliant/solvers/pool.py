@@ -17,6 +17,14 @@ CORNERS, ROWS, FIELDS, COUNT, AT_IDS, AT_DATA, AT_LAMBDA, AT_ITEMS, LAYOUT_SIZE 
 """Columns of ``Pool.layout``."""
 
 
+LOAD, STORE, DAMPED = 1, 2, 4
+"""Flags of work on constraints: multipliers continue from earlier sweeps; multipliers are kept; some damping
+time is not zero."""
+
+SMALLEST_SHARE = 1024
+"""Fewer items per thread are not worth a fork and a join: some 10 us, and a projection is 20 to 70 ns."""
+
+
 class Rows(NamedTuple):
     """Constraints of one law on one tile, with ``c`` corners, ``r`` rows and ``p`` parameters.
 

@@ -141,6 +141,31 @@ def test_a_grip_lets_go_in_one_world_with_the_same_matrix() -> None:
     assert np.abs(sim.x[0] - sim.x[1]).max() > 1e-3
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stiffness", [50.0, 5000.0])
+def test_a_grip_that_was_let_go_costs_no_iterations(stiffness: float) -> None:
+    """After so many iterations a released world is as far from the exact steps as one without the grip."""
+
+    def fallen(iterations: int, grip: bool) -> Array:
+        fabric = SOFT.with_(youngs_modulus=2e6)
+        scene = pl.Scene()
+        cloth = scene.add_cloth(pl.shapes.grid(17, 17), fabric, pins=[0, 16])
+        if grip:
+            scene.add_attachment(cloth, [272, 288], stiffness=stiffness)
+        sim = pl.Simulation(scene, pl.PD(iterations=iterations), dt=DT)
+        if grip:
+            sim.set(attachment_scale=1e-12)
+        for _ in range(5):
+            sim.step()
+        return sim.x
+
+    exact = fallen(2000, False)
+    for iterations in (8, 16, 32):
+        free, released = (np.abs(fallen(iterations, grip) - exact).max() for grip in (False, True))
+        assert free > 1e-4
+        assert released < 1.3 * free, iterations
+
+
 def test_a_tolerance_that_is_not_reached_is_reported() -> None:
     info = hung(solver=pl.PD(iterations=2, tolerance=1e-9)).step()
     assert info.status[0] == Status.NOT_CONVERGED
@@ -172,6 +197,7 @@ def test_a_team_has_the_bits_of_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
             assert sim.workspace.teamwork == (threads > 1)
             for _ in range(2):
                 sim.step()
+            assert np.abs(sim.x - sim.model.x_rest).max() > 1e-3
             found.append((sim.x, sim.state.v))
     finally:
         set_threads(before)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...backend.jit import kernel, prange
 from ...backend.lanes import any_lane, both, either, load, maximum, minimum, splat, store, where
+from ..motion import coordinates
 from .arrays import ALPHA, DONE, DOT, ENERGY, FAILS, GAIN, SLOPE, SMALL, STUCK
 from .sums import combine, sum_of
 
@@ -26,12 +27,6 @@ TRIALS = 8
 """Step lengths tried, the last of them 0."""
 CURVED = 1e-3
 """A pair enters the history where E bends along it at least this much of what was expected."""
-
-
-@kernel
-def rows3(a: Any) -> Any:
-    """(M, 3, L) as (3 M, L)."""
-    return a.reshape((a.shape[0] * 3, a.shape[2]))
 
 
 @kernel
@@ -51,16 +46,16 @@ def towards(
     team: Any, s: Any, t: Any, half: Any, newest: Any, known: Any, w: Any, lanes: Any, items: Any
 ) -> None:
     """p = g less what the history knows of it: the right-hand side of the solve."""
-    p, many = rows3(s.p[t]), s.rho.shape[0]
+    p, many = coordinates(s.p[t]), s.rho.shape[0]
     put(s, DOT, t, splat(s.numbers, 0.0, lanes), lanes)
-    combine(team, p, rows3(s.g[half, t]), s.numbers[DOT, t], rows3(s.g[half, t]), w, items)
+    combine(team, p, coordinates(s.g[half, t]), s.numbers[DOT, t], coordinates(s.g[half, t]), w, items)
     for k in range(known):
         j = (newest - k) % many
-        sum_of(team, rows3(s.s[j, t]), p, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
+        sum_of(team, coordinates(s.s[j, t]), p, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
         a = load(s.rho[j, t], (), lanes) * number(s, DOT, t, lanes)
         store(s.a[j, t], (), a, lanes)
         put(s, DOT, t, -a, lanes)
-        combine(team, p, p, s.numbers[DOT, t], rows3(s.y[j, t]), w, items)
+        combine(team, p, p, s.numbers[DOT, t], coordinates(s.y[j, t]), w, items)
 
 
 @kernel
@@ -68,14 +63,14 @@ def back(
     team: Any, s: Any, t: Any, half: Any, newest: Any, known: Any, w: Any, lanes: Any, items: Any
 ) -> None:
     """From the solution to the direction -p, its slope, and the step length to try first."""
-    p, many = rows3(s.p[t]), s.rho.shape[0]
+    p, many = coordinates(s.p[t]), s.rho.shape[0]
     for k in range(known):
         j = (newest - (known - 1 - k)) % many
-        sum_of(team, rows3(s.y[j, t]), p, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
+        sum_of(team, coordinates(s.y[j, t]), p, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
         b = load(s.rho[j, t], (), lanes) * number(s, DOT, t, lanes)
         put(s, DOT, t, load(s.a[j, t], (), lanes) - b, lanes)
-        combine(team, p, p, s.numbers[DOT, t], rows3(s.s[j, t]), w, items)
-    sum_of(team, rows3(s.g[half, t]), p, False, s.numbers[SLOPE, t], s.partial[t], w, lanes, items)
+        combine(team, p, p, s.numbers[DOT, t], coordinates(s.s[j, t]), w, items)
+    sum_of(team, coordinates(s.g[half, t]), p, False, s.numbers[SLOPE, t], s.partial[t], w, lanes, items)
     going = both(number(s, SLOPE, t, lanes) > 0.0, number(s, DONE, t, lanes) < 0.5)
     zero = splat(s.numbers, 0.0, lanes)
     put(s, ALPHA, t, where(going, zero + 1.0, zero), lanes)
@@ -85,10 +80,10 @@ def back(
 def move(team: Any, s: Any, t: Any, half: Any, w: Any, lanes: Any, items: Any) -> None:
     """d = d - alpha p in the half that is tried, x = x~ + d."""
     put(s, DOT, t, -number(s, ALPHA, t, lanes), lanes)
-    tried = rows3(s.d[1 - half, t])
-    combine(team, tried, rows3(s.d[half, t]), s.numbers[DOT, t], rows3(s.p[t]), w, items)
+    tried = coordinates(s.d[1 - half, t])
+    combine(team, tried, coordinates(s.d[half, t]), s.numbers[DOT, t], coordinates(s.p[t]), w, items)
     put(s, DOT, t, splat(s.numbers, 1.0, lanes), lanes)
-    combine(team, rows3(s.x[t]), rows3(s.x_tilde[t]), s.numbers[DOT, t], tried, w, items)
+    combine(team, coordinates(s.x[t]), coordinates(s.x_tilde[t]), s.numbers[DOT, t], tried, w, items)
 
 
 @kernel
@@ -106,8 +101,8 @@ def rejected(
     gain = number(s, GAIN, t, lanes)
     fine = either(gain <= -ARMIJO * alpha * slope, alpha <= 0.0)
     if any_lane(where(fine, 0.0 * alpha, 0.0 * alpha + 1.0) > 0.5):
-        g = rows3(s.g[1 - half, t])
-        sum_of(team, g, rows3(s.p[t]), False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
+        g = coordinates(s.g[1 - half, t])
+        sum_of(team, g, coordinates(s.p[t]), False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
         hidden = gain <= NOISE * eps * number(s, ENERGY, t, lanes)
         fine = either(fine, both(hidden, number(s, DOT, t, lanes) >= -LEVEL * slope))
     lowest = 0.5 * alpha * alpha * slope / (gain + alpha * slope)
@@ -130,19 +125,19 @@ def remember(
     for j in range(many):  # a search that failed drops what it went by
         store(s.rho[j, t], (), where(failed, zero, load(s.rho[j, t], (), lanes)), lanes)
     if many > 0:
-        now, then = rows3(s.g[1 - half, t]), rows3(s.g[half, t])
+        now, then = coordinates(s.g[1 - half, t]), coordinates(s.g[half, t])
         put(s, DOT, t, zero - 1.0, lanes)
-        combine(team, rows3(s.y[slot, t]), now, s.numbers[DOT, t], then, w, items)
+        combine(team, coordinates(s.y[slot, t]), now, s.numbers[DOT, t], then, w, items)
         combine(
             team,
-            rows3(s.s[slot, t]),
-            rows3(s.d[1 - half, t]),
+            coordinates(s.s[slot, t]),
+            coordinates(s.d[1 - half, t]),
             s.numbers[DOT, t],
-            rows3(s.d[half, t]),
+            coordinates(s.d[half, t]),
             w,
             items,
         )
-        y, way = rows3(s.y[slot, t]), rows3(s.s[slot, t])
+        y, way = coordinates(s.y[slot, t]), coordinates(s.s[slot, t])
         sum_of(team, way, y, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
         bend = number(s, DOT, t, lanes)
         known = both(bend > CURVED * alpha * alpha * slope, bend > 0.0)
@@ -150,7 +145,7 @@ def remember(
     fails = where(failed, number(s, FAILS, t, lanes) + 1.0, zero)
     put(s, FAILS, t, fails, lanes)
     put(s, ENERGY, t, number(s, ENERGY, t, lanes) + number(s, GAIN, t, lanes), lanes)
-    g = rows3(s.g[1 - half, t])
+    g = coordinates(s.g[1 - half, t])
     sum_of(team, g, g, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)
     done = number(s, DONE, t, lanes)
     hidden = slope <= NOISE * eps * number(s, ENERGY, t, lanes)  # as far as rounding lets it see
@@ -163,11 +158,9 @@ def remember(
 def set_out(team: Any, s: Any, t: Any, half: Any, tolerance: Any, w: Any, lanes: Any, items: Any) -> None:
     """At the prediction: E, and which gradient will be small enough."""
     zero = splat(s.numbers, 0.0, lanes)
-    for k in range(s.numbers.shape[0]):
-        put(s, k, t, zero, lanes)
     for j in range(s.rho.shape[0]):
         store(s.rho[j, t], (), zero, lanes)
-    g, e = rows3(s.g[1 - half, t]), s.e[1 - half, t]
+    g, e = coordinates(s.g[1 - half, t]), s.e[1 - half, t]
     sum_of(team, e, s.e[half, t], True, s.numbers[GAIN, t], s.partial[t], w, lanes, items)
     put(s, ENERGY, t, number(s, GAIN, t, lanes), lanes)
     sum_of(team, g, g, False, s.numbers[DOT, t], s.partial[t], w, lanes, items)

@@ -14,7 +14,7 @@ from ...backend.jit import feature, kernel, prange
 from ...backend.lanes import const, load3, span, splat, store, store3, stride
 from ...laws import LAWS
 from ...laws.vectors import dot, times
-from ..pool import rows_of
+from ..pool import SMALLEST_SHARE, rows_of
 from .forces import force_attachment, force_distance, force_isometric, force_membrane
 from .more_forces import (
     force_arap,
@@ -28,9 +28,6 @@ from .more_forces import (
 
 INERTIA, HELD, FIRST_LAW = 0, 1, 100
 """Operations; a law's is ``FIRST_LAW`` plus its place in the table of laws."""
-
-SMALLEST_SHARE = 1024
-"""Fewer items per thread are not worth a fork and a join."""
 
 _PLACE = {law: FIRST_LAW + k for k, law in enumerate(LAWS)}
 DISTANCE, MEMBRANE = _PLACE["distance"], _PLACE["membrane"]

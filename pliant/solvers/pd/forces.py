@@ -25,12 +25,10 @@ from ...laws.scalars import reciprocal, spacing
 from ...laws.vectors import Vec, cross, dot, minus, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
 from ..motion import INV_H, RELAX, H
+from ..pool import DAMPED, STORE
 
 UNIT = RELAX
 """Place of the unit of force among the numbers of a step: stiffness and inertia are given in it."""
-
-STORE, DAMPED = 2, 4
-"""Flags: multipliers are kept; some damping time is not zero."""
 
 
 @law

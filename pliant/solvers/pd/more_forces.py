@@ -27,7 +27,8 @@ from ...laws.solid import (
 from ...laws.tie import tie
 from ...laws.vectors import Vec, dot, minus, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
-from .forces import DAMPED, STORE, book, keep, land, late_by, response, response3
+from ..pool import DAMPED, STORE
+from .forces import book, keep, land, late_by, response, response3
 
 
 @kernel

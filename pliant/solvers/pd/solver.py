@@ -14,6 +14,7 @@ from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from ..base import check_counts, check_step
+from ..motion import hold_of, pins_of
 from ..steps import Clock, restore_frozen, whole_step
 from . import descent, evaluation, stages
 from .arrays import DONE
@@ -24,7 +25,7 @@ Array = np.ndarray
 
 ALONE = Features()
 Tiles = tuple[int, int]
-"""First and last but one of the tiles that are worked on together."""
+"""The first of the tiles that are worked on together, and the one after the last."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,8 @@ class Run:
         self.particles = ws.particles(state, control)
         self.pool = ws.constraints(control)
         self.loads = ws.outside(control)
-        self.moves = (ws.pins(control, solver.substeps), ws.hold(control, solver.substeps), self.pool.held)
+        pins = pins_of(control, ws.pin_ids, ws.pin_start, solver.substeps)
+        self.moves = (pins, hold_of(control, ws.held_order, solver.substeps), self.pool.held)
         f = ws.model.dtype
         self.limits = np.array([solver.tolerance, np.finfo(f).eps], f)
         self.air = int(ws.loads.air[:2].any())
@@ -212,7 +214,7 @@ class Run:
         else:
             descent.judge(ws.team, k, trial, 0, s, self.limits, s.strands, ws.lanes, ws.items)
 
-    def finish(self, tiles: tuple[int, int]) -> None:
+    def finish(self, tiles: Tiles) -> None:
         """Positions and velocities."""
         ws = self.ws
         args = (self.half, self.particles, self.search, self.times, ws.finite, ws.lanes)

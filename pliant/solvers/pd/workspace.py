@@ -16,11 +16,9 @@ from ...laws import LAWS
 from ...linear.cholesky import Cholesky
 from ...model import Model
 from ...state import Control, State
-from ..motion import Hold, Pins
-from ..pool import AT_DATA, ITEMS, Pool, lambda_of, packed, pool_of
+from ..pool import AT_DATA, DAMPED, ITEMS, STORE, Pool, lambda_of, packed, pool_of
 from .arrays import NUMBERS, Particles, Search
 from .evaluation import FIRST_LAW, HELD, INERTIA
-from .forces import DAMPED, STORE
 from .matrix import constant_matrix, inverse
 from .sums import CHUNK, STRANDS
 
@@ -177,21 +175,10 @@ class Workspace:
             self.pin_ids,
         )
 
-    def pins(self, control: Control, substeps: int) -> Pins:
-        """Pins on their way from where they are to their targets."""
-        share = ((np.arange(substeps) + 1) / substeps).astype(self.model.dtype)
-        arcs = control.arcs("pins", substeps)
-        return Pins(self.pin_ids, self.pin_start, control.pin_targets, share, arcs)
-
-    def hold(self, control: Control, substeps: int) -> Hold:
-        """Attachments on their way."""
-        arcs = control.arcs("attachments", substeps)
-        return Hold(control.attachment_start, control.attachment_targets, arcs, self.held_order)
-
     def constraints(self, control: Control) -> Pool:
         """All constraints, with the stiffness of each world filled in."""
-        for k, law in enumerate(LAWS):
-            self.pool.softness[:, k] = control.scale[law]
+        for law in self.packed:
+            self.pool.softness[:, list(LAWS).index(law)] = control.scale[law]
         return self.pool
 
     def outside(self, control: Control) -> Loads:

@@ -27,8 +27,3 @@ class Particles(NamedTuple):
     mobility: Array
     f_ext: Array
     gravity: Array
-
-
-LOAD, STORE, DAMPED = 1, 2, 4
-"""Flags of a stage: multipliers continue from earlier sweeps; multipliers are kept; some damping time is not
-zero."""

@@ -12,7 +12,7 @@ from ...contact.distances import collider_distance
 from ...laws.friction import coulomb, tangential
 from ...laws.membrane import chosen
 from ...laws.vectors import Vec, dot, minus
-from .arrays import LOAD
+from ..pool import LOAD
 
 
 @kernel

@@ -36,7 +36,7 @@ from ...laws.scalars import reciprocal
 from ...laws.vectors import Vec, dot, minus
 from ...laws.vectors import times as scaled
 from ..motion import INV_H, INV_H2, RELAX
-from .arrays import DAMPED, LOAD, STORE
+from ..pool import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
 
 

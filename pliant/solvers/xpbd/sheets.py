@@ -33,7 +33,7 @@ from ...laws.strain_limit import strain_limit_plane
 from ...laws.vectors import Vec, dot, mix, opposite_sum, plus
 from ...laws.vectors import times as scaled
 from ..motion import INV_H, INV_H2, RELAX
-from .arrays import DAMPED, LOAD, STORE
+from ..pool import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
 from .projections import change, weighted
 

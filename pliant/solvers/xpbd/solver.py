@@ -19,10 +19,11 @@ from ...model import Model
 from ...protocol import Claims, Protocol, Status, StepInfo
 from ...state import Control, State, gathered
 from ..base import check_counts, check_step
+from ..motion import hold_of, pins_of
+from ..pool import LOAD, STORE
 from ..steps import Clock, restore_frozen, whole_step
 from . import stages
 from . import surface_collisions as meshes
-from .arrays import LOAD, STORE
 from .workspace import Workspace
 
 Array = np.ndarray
@@ -217,8 +218,8 @@ def run(
     table = step_table(solver, ws, by_color=not by_tile or ws.items is not ws.lanes)
     arrays = (
         ws.particles(state, control, dt / solver.substeps),
-        ws.pins(control, solver.substeps),
-        ws.hold(control, solver.substeps),
+        pins_of(control, ws.pin_ids, ws.pin_start, solver.substeps),
+        hold_of(control, ws.held_order, solver.substeps),
         ws.constraints(control),
         ws.gather,
         ws.contacts,

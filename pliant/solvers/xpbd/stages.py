@@ -16,9 +16,8 @@ from ...backend.jit import feature, kernel, prange
 from ...backend.lanes import const, load, load3, store, store3, stride, where
 from ...forces.stages import FIRST_LOAD, run_load
 from ...laws.vectors import plus
-from ..motion import INV_H, SLOW, H, hold, pin
-from ..pool import rows_of
-from .arrays import STORE
+from ..motion import INV_H, SLOW, H, coordinates, hold, pin
+from ..pool import SMALLEST_SHARE, STORE, rows_of
 from .collisions import collide, separate
 from .projections import (
     project_attachment,
@@ -40,9 +39,6 @@ DISTANCE, MEMBRANE, ISOMETRIC, DIHEDRAL, DIHEDRAL_ACOS, ATTACHMENT = 100, 101, 1
 ARAP_TET, NEO_HOOKEAN, VOLUME = 109, 110, 111
 """Operations; more are in :mod:`pliant.forces.stages`. A law's is ``FIRST_LAW`` plus its place in the table
 of laws."""
-
-SMALLEST_SHARE = 1024
-"""Fewer items per thread are not worth a fork and a join: some 10 us, and a projection is 20 to 70 ns."""
 
 
 @kernel
@@ -75,12 +71,6 @@ def _rest(x: Any, v: Any, x_prev: Any, mass: Any, times: Any, lo: Any, hi: Any, 
         moved = load(x, (k,), lanes) - (load(x_prev, (k,), lanes) + h * speed)
         free = const(mass, (k,), lanes) > 0
         store(v, (k,), where(free, speed + moved * times[INV_H], speed), lanes)
-
-
-@kernel
-def coordinates(a: Any) -> Any:
-    """(N, 3, L) as (3 N, L): what is done alike to every coordinate fills the lanes of one world too."""
-    return a.reshape((a.shape[0] * 3, a.shape[2]))
 
 
 @kernel

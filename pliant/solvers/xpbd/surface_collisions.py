@@ -42,7 +42,7 @@ from ...laws.friction import coulomb, tangential
 from ...laws.scalars import reciprocal
 from ...laws.vectors import Vec, dot, minus, plus
 from ...laws.vectors import times as scaled
-from .projections import LOAD
+from ..pool import LOAD
 
 SURFACES, SEPARATE_SURFACES = 20, 21
 FIRST_SURFACE = SURFACES

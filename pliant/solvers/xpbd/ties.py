@@ -11,7 +11,7 @@ from ...laws.tie import tie
 from ...laws.vectors import Vec, dot, minus, mix, plus
 from ...laws.vectors import times as scaled
 from ..motion import INV_H, INV_H2, RELAX
-from .arrays import DAMPED, LOAD, STORE
+from ..pool import DAMPED, LOAD, STORE
 from .corrections import crowded, land3
 from .projections import three
 from .sheets import solve_three

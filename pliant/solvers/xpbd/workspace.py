@@ -14,10 +14,8 @@ from ...forces.arrays import Gases, Loads, load_arrays
 from ...laws import LAWS
 from ...model import Model
 from ...state import Control, gathered
-from ..motion import Hold, Pins
-from ..pool import ITEMS, Pool, lambda_of, packed, pool_of
-from .arrays import DAMPED, Particles
-from .stages import SMALLEST_SHARE
+from ..pool import DAMPED, ITEMS, SMALLEST_SHARE, Pool, lambda_of, packed, pool_of
+from .arrays import Particles
 from .touching import Touching
 
 Array = np.ndarray
@@ -65,7 +63,6 @@ class Workspace:
         self.nobody = np.zeros((model.n_tiles, 0, model.width), model.dtype)  # touches a mesh
         self.survey = np.zeros((model.n_tiles, 4, model.width), model.dtype)
         self.tables: dict[Any, Array] = {}
-        self.shares: dict[int, Array] = {}
         self.h = 0.0
 
     @property
@@ -109,18 +106,6 @@ class Workspace:
             control.f_ext,
             np.concatenate([control.gravity] * 4, axis=1),
         )
-
-    def pins(self, control: Any, substeps: int) -> Pins:
-        """Pins on their way from where they are to their targets."""
-        if substeps not in self.shares:
-            self.shares[substeps] = ((np.arange(substeps) + 1) / substeps).astype(self.model.dtype)
-        arcs = control.arcs("pins", substeps)
-        return Pins(self.pin_ids, self.pin_start, control.pin_targets, self.shares[substeps], arcs)
-
-    def hold(self, control: Any, substeps: int) -> Hold:
-        """Attachments on their way."""
-        arcs = control.arcs("attachments", substeps)
-        return Hold(control.attachment_start, control.attachment_targets, arcs, self.held_order)
 
     def outside(self, control: Any) -> tuple[Loads, Gases]:
         """Faces, with the air and the pressures that act on them in this step."""
