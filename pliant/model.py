@@ -128,8 +128,9 @@ class Contact:
 
     thickness  distance [m] that surfaces keep between them (default: half of each body's own: a fabric's
                thickness, twice a solid's contact_radius, or for a solid without one 1/50 of a mean edge)
-    crossing   what is done with a start in which surfaces cross: "refuse" it with an error that lists the
-               crossings, or "report" it as ``Status.START_CROSSES``; what crosses then may stay so
+    crossing   what is done with a start in which surfaces cross: "refuse" it with an error that counts
+               them and names the first, or "report" it as ``Status.START_CROSSES``; what crosses then may
+               stay so
     """
 
     thickness: float | None = None

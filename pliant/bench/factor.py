@@ -237,7 +237,8 @@ def table(record: dict[str, Any]) -> str:
         lines += [f"  {name}: not installed" for name in run["absent"]]
         for kind, yes in (reached(run) or {}).items():
             words = "reached" if yes else "MISSED"
-            lines.append(f"  bar of {BAR['milliseconds']:.0f} ms, 5 x cholespy, {kind}: {words}")
+            bar = f"{BAR['milliseconds']:.0f} ms, {BAR['times cholespy']:.0f} x cholespy"
+            lines.append(f"  bar of {bar}, {kind}: {words}")
     return "\n".join(lines)
 
 

@@ -47,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
     found: list[Any] = []
     where = machine()
     written: list[Path] = []
+    drawn: dict[str, str] = {}
     for k, name in enumerate(names):
         start, work = time.perf_counter(), time.process_time()
         experiment = import_module(f"pliant.lab.{name}").run(quick=args.quick)
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(experiment.text(), flush=True)
         if args.out:
-            written = write(found, where, Path(args.out), waiting=names[k + 1 :])
+            written = write(found, where, Path(args.out), waiting=names[k + 1 :], drawn=drawn)
     if args.json:
         print(as_json(found, where), end="")
     for path in written:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.contact.skin import faces_of
 from pliant.diagnostics.intersections import self_intersections
 from pliant.errors import PliantError
 from pliant.io.recording import written_whole
@@ -20,8 +21,8 @@ from pliant.simulation import Simulation, materials_of
 ENERGIES = ("kinetic", "elastic", "potential")
 
 SELF_CONTACT = (
-    "pairs of an edge and a triangle of the cloths of world 0 that cross. Cloth does not yet keep out of "
-    "itself, so folds may pass through one another"
+    "pairs of an edge and a triangle of the bodies of world 0 that cross. Without Scene(contact=...) folds "
+    "may pass through one another"
 )
 
 
@@ -107,7 +108,7 @@ def crossings_text(report: dict[str, Any]) -> str:
     end, most = found["at_the_end"], found["largest_sample"]
     if not most:
         return "the cloth does not cross itself in any sample"
-    return f"the cloth crosses itself {end} times at the end, up to {most} on the way (no self-contact yet)"
+    return f"the cloth crosses itself {end} times at the end, up to {most} on the way"
 
 
 def status_words(bits: int) -> str:
@@ -116,9 +117,8 @@ def status_words(bits: int) -> str:
 
 
 def count_crossings(sim: Simulation, world: int = 0) -> int:
-    """Crossings of edges and triangles among all cloths of one world."""
-    triangles = np.concatenate([part.triangles + part.start for part in sim.model.parts])
-    return len(self_intersections(np.asarray(sim.x[world], float), triangles))
+    """Crossings of edges and triangles among all bodies of one world."""
+    return len(self_intersections(np.asarray(sim.x[world], float), faces_of(sim.model)))
 
 
 def failed_worlds(info: StepInfo) -> np.ndarray:

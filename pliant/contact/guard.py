@@ -167,7 +167,7 @@ def room_of(r: Any, k: Any) -> Any:
 
 
 @kernel
-def drift_of(g: Any, w: Any, skin: Any, origin: Any, x: Any) -> Any:
+def drift_of(g: Any, skin: Any, origin: Any, x: Any) -> Any:
     """What all vertices of a world have in common, if none is pinned."""
     if g.free == 0:
         return 0.0, 0.0, 0.0
@@ -179,7 +179,7 @@ def covered(g: Any, w: Any, skin: Any) -> Any:
     """Note how far each vertex is from where the list was made, safe or at its goal; True if all are within
     their margins."""
     origin, safe, goal = g.origin[w], g.safe[w], g.goal[w]
-    here, there = drift_of(g, w, skin, origin, safe), drift_of(g, w, skin, origin, goal)
+    here, there = drift_of(g, skin, origin, safe), drift_of(g, skin, origin, goal)
     inside = g.fresh[w] == 1
     for i in skin.vertices:
         far = max(displacement(i, origin, safe, here), displacement(i, origin, goal, there))
@@ -191,7 +191,7 @@ def covered(g: Any, w: Any, skin: Any) -> Any:
 @kernel
 def relist(g: Any, w: Any, skin: Any, rooms: Any, k: Any, ahead: Any) -> Any:
     """Make the list of a world, good for some ``ahead`` moves like that at hand; False if it lacks room."""
-    drift = drift_of(g, w, skin, g.safe[w], g.goal[w])
+    drift = drift_of(g, skin, g.safe[w], g.goal[w])
     for i in skin.vertices:
         step = displacement(i, g.safe[w], g.goal[w], drift)
         least = LEAST_MARGIN * g.length
@@ -236,7 +236,7 @@ def deflect_world(g: Any, w: Any, skin: Any, inv_mass: Any) -> None:
 @kernel
 def next_stride(g: Any, w: Any, skin: Any) -> None:
     """Set the goal of a world to the end of its way, or to one stride towards it."""
-    drift = drift_of(g, w, skin, g.safe[w], g.want[w])
+    drift = drift_of(g, skin, g.safe[w], g.want[w])
     far = 0.0
     for i in skin.vertices:
         far = max(far, displacement(i, g.safe[w], g.want[w], drift))
@@ -257,7 +257,7 @@ def certify(g: Any, w: Any, skin: Any, moving: Any) -> Any:
     safe, goal, x, share = g.safe[w], g.goal[w], g.kept[w], g.share[w]
     a, b = g.first[w], g.first[w + 1]
     n, corners = near_pairs(g, w, skin), g.counts[w, 0]
-    drift = drift_of(g, w, skin, safe, goal)
+    drift = drift_of(g, skin, safe, goal)
     for i in skin.vertices:
         share[i] = 1.0
         go(safe, goal, x, share, i, drift)
@@ -294,7 +294,7 @@ def at_end(g: Any, w: Any, skin: Any, left_out: Any, strides: Any) -> Any:
     """
     if left_out > 0.5 or strides >= STRIDES:
         return True
-    drift = drift_of(g, w, skin, g.safe[w], g.want[w])
+    drift = drift_of(g, skin, g.safe[w], g.want[w])
     far = 0.0
     for i in skin.vertices:
         far = max(far, displacement(i, g.safe[w], g.want[w], drift))

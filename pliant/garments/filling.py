@@ -46,11 +46,11 @@ def filled(outline: Array, size: float, grain: tuple[float, float], what: str) -
     near = _near_outline(points, outline, size)
     triangles = _triangulated(points, n, what)
     for k in range(ROUNDS):
-        moved = _evened(points, triangles, near, n)
-        step = 1.0
+        evened = _evened(points, triangles, near, n)
+        moved, step = evened, 1.0
         while _inverted(moved, triangles) and step > 1e-3:
             step *= 0.5
-            moved = points + step * (_evened(points, triangles, near, n) - points)
+            moved = points + step * (evened - points)
         points = points if _inverted(moved, triangles) else moved
         triangles = _triangulated(points, n, what)
         if k in (7, 13):

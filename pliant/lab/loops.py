@@ -1,6 +1,7 @@
-"""Loops of a strip whose ends share one clamp: the heart and the pear, without weight, under Newton.
+"""Loops of a strip whose ends share one clamp: the heart and the pear, under Newton.
 
-Their heights depend on the length alone, not on the rigidity (Peirce 1930).
+Without weight their heights depend on the length alone, not on the rigidity; with it, the heart's tells the
+bending length (Peirce 1930).
 """
 
 from __future__ import annotations

@@ -40,11 +40,18 @@ POINTS = 60
 """Points of a line, at most, that tell their numbers under the pointer."""
 
 
-def page(experiments: Iterable[Experiment], machine: dict[str, Any], waiting: Iterable[str] = ()) -> str:
+def page(
+    experiments: Iterable[Experiment],
+    machine: dict[str, Any],
+    waiting: Iterable[str] = (),
+    drawn: dict[str, str] | None = None,
+) -> str:
     """HTML of a report; plots are drawn by Matplotlib as inline SVG. Raises PliantError without it.
 
     waiting: names of experiments that are still to come; while there are any, the page renews itself.
+    drawn: sections by name of experiment, kept from page to page, so that each is drawn once.
     """
+    drawn = {} if drawn is None else drawn
     listed = list(experiments)
     passed = sum(v.ok for e in listed for v in e.verdicts)
     total = sum(len(e.verdicts) for e in listed)
@@ -59,15 +66,24 @@ def page(experiments: Iterable[Experiment], machine: dict[str, Any], waiting: It
         _table(summary(listed)),
     ]
     for e in listed:
-        parts += [f"<h2 id='{e.name}'>{escape(e.title)}</h2><p>{escape(e.about)}</p>"]
-        words = ", ".join(f"{k} {v}" for k, v in e.protocol.items())
-        parts += [f"<p class='small'>Protocol: {escape(words)}. {e.seconds:.0f} s.</p>", _verdicts(e)]
-        parts += (
-            ["<div class='pictures'>", *(_picture(p) for p in e.pictures), "</div>"] if e.pictures else []
-        )
-        parts += ["<div class='plots'>", *(svg(p) for p in e.plots), "</div>"]
-        parts += [_table(t) for t in e.tables]
+        if e.name not in drawn:
+            drawn[e.name] = section(e)
+        parts.append(drawn[e.name])
     return "\n".join([*parts, "</html>", ""])
+
+
+def section(e: Experiment) -> str:
+    """What a report says of one experiment."""
+    words = ", ".join(f"{k} {v}" for k, v in e.protocol.items())
+    parts = [
+        f"<h2 id='{e.name}'>{escape(e.title)}</h2><p>{escape(e.about)}</p>",
+        f"<p class='small'>Protocol: {escape(words)}. {e.seconds:.0f} s.</p>",
+        _verdicts(e),
+    ]
+    if e.pictures:
+        parts += ["<div class='pictures'>", *(_picture(p) for p in e.pictures), "</div>"]
+    parts += ["<div class='plots'>", *(svg(p) for p in e.plots), "</div>"]
+    return "\n".join([*parts, *(_table(t) for t in e.tables)])
 
 
 def summary(experiments: Iterable[Experiment]) -> Table:
@@ -165,12 +181,19 @@ def _told(plot: Plot, line: Line, place: Callable[[Array], Array], height: float
 
 
 def write(
-    experiments: Iterable[Experiment], machine: dict[str, Any], folder: Path, waiting: Iterable[str] = ()
+    experiments: Iterable[Experiment],
+    machine: dict[str, Any],
+    folder: Path,
+    waiting: Iterable[str] = (),
+    drawn: dict[str, str] | None = None,
 ) -> list[Path]:
-    """``report.html``, ``report.json`` and a CSV for each plot and table; returns what was written."""
+    """``report.html``, ``report.json`` and a CSV for each plot and table; returns what was written.
+
+    waiting, drawn: see :func:`page`.
+    """
     listed = list(experiments)
     folder.mkdir(parents=True, exist_ok=True)
-    files = {"report.html": page(listed, machine, waiting), "report.json": as_json(listed, machine)}
+    files = {"report.html": page(listed, machine, waiting, drawn), "report.json": as_json(listed, machine)}
     for e in listed:
         for plot in e.plots:
             rows = [(line.name, a, b) for line in plot.lines for a, b in zip(line.x, line.y, strict=True)]

@@ -159,18 +159,20 @@ def climb(solver: Solver, elements: int = 60, length: float = 1.0) -> tuple[Arra
 def run(quick: bool = False) -> Experiment:
     """Pendulum, string, drum, bar, and the bump that climbs."""
     swing, ring = (20, 40) if quick else (40, 160), (10, 20) if quick else (10, 20, 40)
+    climb = 20 if quick else 60
     out = Experiment(
         "waves",
         "Waves and swings",
         "A mass on a rod swings far; a string, a square drum and a bar ring in their first modes; a bump "
         "climbs a strip that hangs. Changed: the substeps. Frequencies come from mass and tension alone.",
         {"sheet": f"E t = {STIFFNESS:g} N/m, {DENSITY} kg/m², no bending", "solver": "XPBD, coloured",
-         "substeps": f"{swing} of 1/400 period (pendulum), {ring} of 1/200 (ringing), 20 of L/200 g (bump)",
+         "substeps": f"{swing} of 1/400 period (pendulum), {ring} of 1/200 (ringing), "
+         f"{climb} of sqrt(L/g)/200 (bump)",
          "stretch of string and drum": "1 %", "dtype": "float64"},
     )  # fmt: skip
     _pendulum(out, (30.0, 90.0) if quick else (10.0, 30.0, 60.0, 90.0), swing)
     _ringing(out, ring)
-    _climbing(out, 60 if quick else 120, 20 if quick else 60)
+    _climbing(out, 60 if quick else 120, climb)
     return out
 
 

@@ -80,13 +80,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Reference:
-    """A scene's step as Newton makes it today: its mark, positions (N, 3), and a ruler for others.
+    """A scene's step as Newton makes it today: its mark, and a ruler for others.
 
     shift: how far today's answer is from the saved one, in edges.
     """
 
     mark: Mark
-    best: Array
     shift: float
     distance: Callable[[Array], float]
     gap: Callable[[Array], float]
@@ -115,7 +114,7 @@ def reference(start: Start, saved: Saved) -> Reference:
         raise ArithmeticError(f"{start.name}: the reference did not converge, or has nothing to do")
     mark = Mark(start.name, "Newton", info.iterations, spent, 0.0, 0.0)
     return Reference(
-        mark, best, distance(saved.best), distance, lambda x: objective.difference(at(x), lowest) / whole
+        mark, distance(saved.best), distance, lambda x: objective.difference(at(x), lowest) / whole
     )
 
 

@@ -21,7 +21,7 @@ Array = np.ndarray
 class Analysis:
     """The blocks of a factor and where everything lies.
 
-    n: unknowns; entries, flops: of the true factor; order (n,): unknown at each step, step (n,): the reverse.
+    n: unknowns; entries, flops: of the true factor; order (n,): unknown at each step.
     first (s + 1,): first step of each block; rows, rows_at: steps below each block; parent (s,);
     places: rows in the parent's front; child, child_at: children of each block.
     panels, panel_rows, panel_at: blocks cut into panels, see :func:`pliant.linear.schedule.panels_of`; a
@@ -39,7 +39,6 @@ class Analysis:
     entries: int
     flops: float
     order: Array
-    step: Array
     first: Array
     rows: Array
     rows_at: Array
@@ -98,7 +97,6 @@ def analyze(start: Array, index: Array, ordering: Ordering) -> Analysis:
         entries=int(counts.sum()),
         flops=float((counts.astype(float) ** 2).sum()),
         order=order,
-        step=np.argsort(order),
         first=first,
         rows=rows,
         rows_at=rows_at,

@@ -55,6 +55,7 @@ class Cholesky:
         self._start, self._index = csc.indptr, csc.indices
         self.analysis = analyze(self._start, self._index, _ordering(csc, order))
         self.values = np.empty(self.analysis.stored)
+        self._dealt: dict[int, Array] = {}
         self._memory: dict[tuple[int, int, type], Array] = {}
         self._numeric(csc.data)
 
@@ -163,6 +164,11 @@ class Cholesky:
 
     def _turns(self, threads: int) -> Array:
         """Parts (threads, most) that each thread does, heaviest first; -1: none."""
+        if threads not in self._dealt:
+            self._dealt[threads] = self._deal(threads)
+        return self._dealt[threads]
+
+    def _deal(self, threads: int) -> Array:
         a = self.analysis
         begin, end = a.panel_at[a.parts].T if len(a.parts) else np.zeros((2, 0), np.int64)
         numbers = np.append(a.panels[:, 4], a.stored)

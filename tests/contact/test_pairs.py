@@ -68,6 +68,7 @@ def test_the_list_is_sorted_complete_and_without_neighbours() -> None:
 def test_moved_turned_or_numbered_otherwise_the_pairs_are_the_same() -> None:
     x, triangles = crumpled(20, 0.2, 5)
     first, _ = find_pairs(x, skin_of(triangles, 0.001, x), 0.003)
+    assert len(first.ids) > 1000
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     moved = x @ turn.T + 0.37
     other, _ = find_pairs(moved, skin_of(triangles, 0.001, moved), 0.003)

@@ -15,8 +15,6 @@ from pliant.garments.svg.edges import Border, border_of, place_labels
 from pliant.garments.svg.placing import placed
 from pliant.garments.svg.seams import Chains, spelled_out
 
-Array = np.ndarray
-
 SCALE = re.compile(r"scale\s+1\s*:\s*(\d+\.?\d*)")
 GRAIN = "grain"
 SAME = 1e-6

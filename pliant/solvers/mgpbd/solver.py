@@ -85,7 +85,7 @@ class MGPBD:
 
         Every substep, in :func:`pliant.solvers.mgpbd.descent.minimize`, is::
 
-            x <- x~ = x_n + h v_n + h^2 M^-1 f
+            x <- x~ = x_n + h v_n + h^2 M^-1 f, or x_n if E is less there
             repeat
                 g = M (x - x~)/h^2 + sum of grad C dU/dC         # grad E
                 H = M/h^2 + sum of k grad C grad C^T + y Hess C  # no negative part; y: multipliers

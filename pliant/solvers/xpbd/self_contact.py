@@ -2,7 +2,7 @@
 
 Where a substep would bring a pair of features nearer than it keeps, the pair is pushed back along the line
 that joined its nearest points where they were safe, as a constraint without compliance: what it takes off the
-velocity stays off. A pair that is too near already is opened little by little without giving it speed. Then
+velocity stays off. A pair that is too near already is opened little by little, with little speed. Then
 the certificate decides how far each vertex really goes (contact/certificate.py). docs/contact.md
 """
 

@@ -87,7 +87,7 @@ class Touching:
         return len(pairs) > 0
 
     def round(self, state: State, x_prev: Array, h: float, ahead: int) -> None:
-        """Between the sweeps and the end of a substep of h [s], ``ahead`` more of which follow."""
+        """Between the sweeps and the end of a substep of h [s]; ``ahead`` are left, this one included."""
         ease = 1 - math.exp(-EASE * h)
         self.stage[:] = np.where(state.frozen, DONE, 0)
         while True:
@@ -107,11 +107,7 @@ class Touching:
             status |= int(Status.CONTACT_GREW)
         pins = self.model.pin_ids
         lags = (state.x_lanes[:, pins] != control.pin_targets).any(axis=(1, 2))
-        status[gathered(lags[:, None], self.model)[:, 0] & ~bad] |= int(Status.PIN_LAGS)
+        status[gathered(lags, self.model) & ~bad] |= int(Status.PIN_LAGS)
         f = self.guard.figures
         share = f[:, REMOVED] / np.where(f[:, WANTED] > 0, f[:, WANTED], 1)
         return {"surface_contacts": f[:, CLOSE].astype(int), "held_back": share}
-
-    def reset(self) -> None:
-        """Forget what was known to be free of crossings."""
-        self.left[...] = np.nan
